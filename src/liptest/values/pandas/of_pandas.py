@@ -100,6 +100,22 @@ class PartOfPandas(OfPandas):
     branching = find_branching("_of")
 
 
+class GroupedColumns(OfPandas):
+    """The rows of a frame by something, with its columns as attributes."""
+
+    __slots__ = ()
+
+    _frame: Any
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._frame:
+            return self[name]
+        return super().__getattr__(name)
+
+
 class CountsRows(OfPandas):
     """What has rows, of which there may be a private number."""
 

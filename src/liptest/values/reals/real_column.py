@@ -37,7 +37,7 @@ from liptest.values.reals.recipes import (
     ABOUT,
     ENDS,
     Recipe,
-    falling_quotient,
+    falls_in_second,
     gives_whole,
     has_known,
     is_safe,
@@ -259,7 +259,7 @@ class RealColumn(OwnNumbers):
             parts, lows, highs = parts[:1], lows[:1], highs[:1]
         operands = [part.operand() for part in parts]
         # A constant by a norm is infinite where this is 0, which np.minimum mends.
-        rule = falling_quotient if is_above_zero(ufunc, operands) else rule
+        rule = falls_in_second if is_above_zero(ufunc, operands) else rule
         with np.errstate(all="ignore"):
             ends = rule(ufunc, lows, highs)
         if ends is None:
