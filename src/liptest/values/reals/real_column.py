@@ -415,8 +415,7 @@ class RealColumn(OwnNumbers):
         placed = order, layout or self.is_strided
         answer = self.answers.of_recipe((placed, self.recipe, kept_here), low, high, rounding)
         if self.ball is not None:
-            ball = self.ball
-            self.answers.note_ball((ball.key, kept_here), answer.number, ball)
+            self.answers.note_ball((self.ball.key, kept_here), answer.number, self.ball)
         run = self.branching.noise
         total = run.value_of_answer(answer, kind)
         return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
@@ -438,13 +437,8 @@ class RealColumn(OwnNumbers):
         sizes = np.array([largest, 1.0 if gives_whole(self.recipe) else some])
         if is_product:  # of which some may vanish in floats (tables, B19)
             sizes = np.maximum(sizes * (1 + 2.0**-20), 1e-200)
-        return column_rounding(
-            sizes,
-            self.answers.records,
-            is_off=False,
-            in_pairs=in_pairs,
-            is_fixed=self.answers.has_order and self.kept is None,
-        )
+        is_fixed, records = self.answers.has_order and self.kept is None, self.answers.records
+        return column_rounding(sizes, records, is_off=False, in_pairs=in_pairs, is_fixed=is_fixed)
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
