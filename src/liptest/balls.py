@@ -39,6 +39,11 @@ def to_fraction(value: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
+def end_to_fraction(end: Any) -> Fraction | None:
+    """The same of an end of an interval; None where there is none."""
+    return None if end is None else to_fraction(end)
+
+
 def ball(number: Fraction | int) -> arb:
     """A number as a ball, at the current precision."""
     return arb(to_fmpq(number))

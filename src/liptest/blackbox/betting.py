@@ -15,7 +15,8 @@ from flint import arb
 
 from liptest.balls import precision
 
-_PRECISIONS = tuple(1 << power for power in range(6, 14))
+#: Bits of the certified arithmetic.
+PRECISIONS = tuple(1 << power for power in range(6, 14))
 
 
 def log_doubt(wins: int, trials: int, log_odds: float) -> float:
@@ -25,7 +26,7 @@ def log_doubt(wins: int, trials: int, log_odds: float) -> float:
     chance with these log odds: sequential, B1. It falls as p grows and as losses are added (B2).
     """
     losses = trials - wins
-    for bits in _PRECISIONS:
+    for bits in PRECISIONS:
         with precision(bits):
             other = 1 / (1 + arb(log_odds).exp())
             chance = 1 / (1 + (-arb(log_odds)).exp())
@@ -33,11 +34,12 @@ def log_doubt(wins: int, trials: int, log_odds: float) -> float:
             if above.lower() > 0 and above.rel_accuracy_bits() > 30:
                 whole = arb(wins + 1).lgamma() + arb(losses + 1).lgamma() - arb(trials + 2).lgamma()
                 log_wealth = whole + above.log() - wins * chance.log() - (losses + 1) * other.log()
-                return _upward(float((-log_wealth).upper()))
+                return upward(float((-log_wealth).upper()))
     return 0.0
 
 
-def _upward(value: float) -> float:
+def upward(value: float) -> float:
+    """A little more, so that it is above what was rounded to it."""
     return value + abs(value) * 2.0**-50
 
 

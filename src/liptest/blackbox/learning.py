@@ -18,6 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from liptest.balls import precision
+from liptest.blackbox.betting import PRECISIONS, upward
 from liptest.blackbox.events import Outputs, Values, View, feature_names, fit_bins, view_from_dict
 from liptest.errors import InputError, quote
 from liptest.mechanisms.laws import Output
@@ -32,8 +33,7 @@ from liptest.mechanisms.laws import Output
 # normal approximation, no split of the failure probability over two bounds.
 
 
-# Bits of the certified arithmetic, and the widest error of the logarithm of a tail.
-_PRECISIONS = tuple(1 << power for power in range(6, 14))
+# The widest error of the logarithm of a tail.
 _WIDEST = 2.0**-30
 _STEP = 1e-4
 # A bound is never quoted above this: e^50 exceeds every number of samples.
@@ -50,19 +50,15 @@ def log_tail(wins: int, trials: int, log_odds: float) -> float:
     if wins <= 0:
         return 0.0
     losses = trials - wins
-    for bits in _PRECISIONS:
+    for bits in PRECISIONS:
         with precision(bits):
             odds = arb(log_odds).exp()
             ways = arb(trials + 1).lgamma() - arb(wins + 1).lgamma() - arb(losses + 1).lgamma()
             first = ways - wins * (1 / odds).log1p() - losses * odds.log1p()
             tail = first + (-odds).hypgeom_2f1(1, -losses, wins + 1).log()
             if tail.rad() < _WIDEST:
-                return min(0.0, _upward(float(tail.upper())))
+                return min(0.0, upward(float(tail.upper())))
     return 0.0
-
-
-def _upward(value: float) -> float:
-    return value + abs(value) * 2.0**-50
 
 
 @dataclass(frozen=True, eq=False)

@@ -271,7 +271,7 @@ def run_release(options: dict[str, Any]) -> int:
             raise InputError("release: name one mechanism, or a file with one check")
         if options["key"] is not None and task.ledger is None:
             raise InputError("--key: answers are stored in a ledger; give --ledger FILE too")
-        check_readable(options["private"], "--private")
+        check_readable(options["private"])
         return _release(screen, task.models[0], task, options)
     except LiptestError as error:
         return screen.error(error, find_code(error))

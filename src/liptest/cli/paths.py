@@ -13,7 +13,7 @@ from liptest.errors import InputError, quote
 OUTPUTS = ("json", "html", "junit", "sarif", "output")
 
 
-def check_paths(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = ()) -> None:
+def check_paths(options: Mapping[str, Any], *, inputs: Iterable[Path | None]) -> None:
     """Raise InputError where a file cannot be written, or two options name one file.
 
     ``inputs`` are files that are read: none of them is written over.
@@ -53,19 +53,19 @@ def check_writable(path: Path, option: str) -> None:
         raise InputError(f"{option} {quote(str(path))}: {_reason(error)}") from None
 
 
-def check_readable(path: Path, option: str) -> None:
-    """Raise InputError where a file is not there or cannot be read; nothing of it is read."""
+def check_readable(path: Path) -> None:
+    """Raise InputError where the private table is not there, or unreadable; nothing is read."""
     try:
         if not path.exists():
-            raise InputError(f"{option} {path}: there is no such file")
+            raise InputError(f"--private {path}: there is no such file")
         if path.is_dir():
-            raise InputError(f"{option} {path}: it is a folder; name a file")
+            raise InputError(f"--private {path}: it is a folder; name a file")
         if not os.access(path, os.R_OK):
-            raise InputError(f"{option} {path}: it cannot be read (permission denied)")
+            raise InputError(f"--private {path}: it cannot be read (permission denied)")
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{option} {quote(str(path))}: {_reason(error)}") from None
+        raise InputError(f"--private {quote(str(path))}: {_reason(error)}") from None
 
 
 def list_files(options: Mapping[str, Any]) -> list[Path | None]:

@@ -137,7 +137,7 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
         categories=categories,
         counts_hash=counts_hash(joint),
         rows_hash=_rows_hash(source, columns, categories),
-        notes=_record_notes(overall, labels, targets, table),
+        notes=_record_notes(overall, labels, targets),
         labels=tuple(targets),
         counts_log_chance=log_chance(table, by_group),
     )
@@ -149,7 +149,7 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
 def _split_off_group(source: TableSource, wanted: FitRequest) -> tuple[list[str], str | None]:
     """The columns of which a record is made, and the column of its group."""
     columns = choose_columns(source, wanted.columns)
-    group = _group_column(source, columns, wanted)
+    group = _group_column(source, wanted)
     # Without named columns a record is all that is not its group.
     columns = [name for name in columns if name != group] if wanted.columns is None else columns
     if group in columns:
@@ -278,7 +278,7 @@ def _group(
     return table, list(place)
 
 
-def _group_column(source: TableSource, columns: Sequence[str], wanted: FitRequest) -> str | None:
+def _group_column(source: TableSource, wanted: FitRequest) -> str | None:
     if wanted.groups is None:
         if wanted.record_groups is not None:
             raise InputError("record_groups is given without groups; give both or neither")
@@ -339,10 +339,7 @@ def _rows_hash(source: TableSource, columns: Sequence[str], known: Sequence[Cate
 
 
 def _record_notes(
-    overall: NDArray[np.float64],
-    labels: Sequence[Value],
-    targets: Sequence[Value],
-    table: NDArray[np.float64],
+    overall: NDArray[np.float64], labels: Sequence[Value], targets: Sequence[Value]
 ) -> tuple[str, ...]:
     notes = []
     zeros = int(np.sum(overall == 0))

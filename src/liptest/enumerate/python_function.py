@@ -59,7 +59,13 @@ from liptest.enumerate.syntax.signatures import (
     takes_generator,
 )
 from liptest.enumerate.syntax.told_texts import BY_WORDS, tell_texts_by_words
-from liptest.enumerate.trees.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
+from liptest.enumerate.trees.choice_tree import (
+    MAX_CHOICES,
+    MAX_LEAVES,
+    ChoiceTree,
+    GridTree,
+    LightTree,
+)
 from liptest.enumerate.trees.enumeration import (
     Enumerated,
     Enumeration,
@@ -68,7 +74,6 @@ from liptest.enumerate.trees.enumeration import (
     copy_with,
 )
 from liptest.enumerate.trees.law_memory import law_table
-from liptest.enumerate.trees.light_trees import LightTree
 from liptest.enumerate.trees.outputs import Typed, canonical_output
 from liptest.enumerate.trees.running import RandomFunction, Run
 from liptest.enumerate.trees.tracing import TracedChoice, TracingTree

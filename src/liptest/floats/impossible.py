@@ -33,7 +33,7 @@ class Exclusion:
     last: int = -1
 
 
-def exclude(entry: Entry, output: float, most: int = MOST_POINTS) -> Exclusion | None:
+def exclude(entry: Entry, output: float) -> Exclusion | None:
     """Why an entry is never this output; None where it can be, or where that is not known."""
     if not isinstance(entry, FloatChain):
         return Exclusion(CONSTANT) if entry != output and entry == entry else None
@@ -43,12 +43,12 @@ def exclude(entry: Entry, output: float, most: int = MOST_POINTS) -> Exclusion |
     if reals is None:
         return Exclusion(INVERSION if entry.has_logarithms else ROUNDING)
     if entry.draw.sampler() is not None:
-        return _by_inversion(entry, output, window(entry.draw, *reals), most)
+        return _by_inversion(entry, output, window(entry.draw, *reals))
     return Exclusion(GRANULARITY) if is_too_fine(entry, output) else None
 
 
-def _by_inversion(chain: FloatChain, output: float, points: range, most: int) -> Exclusion | None:
-    if len(points) > most or leading_to(chain, output, points) is not None:
+def _by_inversion(chain: FloatChain, output: float, points: range) -> Exclusion | None:
+    if len(points) > MOST_POINTS or leading_to(chain, output, points) is not None:
         return None
     return Exclusion(INVERSION, points.start, points.stop - 1)
 

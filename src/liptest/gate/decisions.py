@@ -185,7 +185,7 @@ def list_leaves(
         yield leaf, asked, [(contests[k], child) for k, child in taken if k in contests]
 
 
-def path_of_all(nodes: Sequence[Node], sums: NoisySums) -> AlignedPath:
+def path_of_all(sums: NoisySums) -> AlignedPath:
     """The path that tells all sums of all leaves and nodes, of which the output is a function."""
     return AlignedPath(sums.variables, (), tuple(map(sums.form, range(len(sums.sums)))))
 

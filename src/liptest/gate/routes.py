@@ -57,7 +57,23 @@ from liptest.verdicts import Cost, Decision, Guarantee
 _CONDITION = "the query gives one and the same finite number whenever it is asked about a dataset"
 
 
-class SensitivityGate(PrivacyGate):
+class _QueryGate(Gate):
+    """Releases a query k with whole values, filtered or as it is, with noise."""
+
+    _query: ShiftMechanism
+    _step: Fraction
+
+    @property
+    def mechanism(self) -> ShiftMechanism:
+        """What is released: k plus noise, in units of ``grid_step``."""
+        return self._query
+
+    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
+        """As ``PrivacyGate.release``; the output is in the units of the query."""
+        return _scale(super().release(dataset, key=key), self._step)
+
+
+class SensitivityGate(_QueryGate, PrivacyGate):
     """Tests that neighbouring datasets change a query by at most ``sensitivity``, then adds noise.
 
     The route of Jha and Raskhodnikova (JR11), theory 3.12: neighbourhoods of sampled datasets
@@ -123,17 +139,8 @@ class SensitivityGate(PrivacyGate):
     def _word(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
         return replace(verdict, law_source=NOISY_QUERY)
 
-    @property
-    def mechanism(self) -> ShiftMechanism:
-        """What was tested and is released: k plus noise, in units of ``grid_step``."""
-        return self._query
 
-    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
-        """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scale(super().release(dataset, key=key), self._step)
-
-
-class FilterGate(Gate):
+class FilterGate(_QueryGate):
     """Releases a query after a local filter has made it Lipschitz: nothing is tested.
 
     Theory 3.13: the filtered query changes by at most ``sensitivity`` between any neighbours,
@@ -219,15 +226,6 @@ class FilterGate(Gate):
         )
         super().__init__(self._query, law.domain, code, certificate, recorder, own_seal)
         self._law = law
-
-    @property
-    def mechanism(self) -> ShiftMechanism:
-        """What is released: k of the filtered query plus noise, in units of ``grid_step``."""
-        return self._query
-
-    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
-        """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scale(super().release(dataset, key=key), self._step)
 
 
 @dataclass(frozen=True, eq=False)

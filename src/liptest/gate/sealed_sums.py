@@ -138,7 +138,7 @@ class SumsMechanism(Mechanism):
         """Its paths: "released" tells all sums, of which the output is a function."""
         sealed = self.sums
         if sealed.decides and way == "released":
-            paths: Any = (path_of_all(sealed.nodes, sealed.sums),)
+            paths: Any = (path_of_all(sealed.sums),)
         else:
             paths = list_paths(sealed.nodes, sealed.sums)
         return SymbolicPaths(paths, sealed.sums.differences, way, reads_length=True)

@@ -452,7 +452,7 @@ SEALED_ELSEWHERE = "sealed in another process"
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 
-def claim_in_words(claim: AnyClaim, change: str, *, distance: str = "") -> str:
+def claim_in_words(claim: AnyClaim, change: str) -> str:
     """One clause: what the claim means for one change."""
     if isinstance(claim, NotionClaim):
         return claim.in_words(change)
@@ -461,7 +461,7 @@ def claim_in_words(claim: AnyClaim, change: str, *, distance: str = "") -> str:
     what = "set of outputs" if claim.delta else "output"
     return (
         f"{change} changes the probability of any {what} by a "
-        f"factor of at most e^{exact_text(claim.epsilon)} = {factor:.4g}{plus}{distance}"
+        f"factor of at most e^{exact_text(claim.epsilon)} = {factor:.4g}{plus}"
     )
 
 

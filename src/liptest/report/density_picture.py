@@ -115,9 +115,9 @@ def _fill(share: Callable[[float], float], xs: Array, heights: Array, kind: str)
     return Drawn("polygon", {"class": f"{kind}-event", "points": points})
 
 
-def _round_numbers(low: float, high: float, most: int = 6) -> Iterator[float]:
+def _round_numbers(low: float, high: float) -> Iterator[float]:
     """Round numbers inside of an interval, with room at both ends."""
-    rough = (high - low) / most
+    rough = (high - low) / 6
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough * (1 - 1e-9))
     for k in range(math.ceil(low / step), math.floor(high / step) + 1):

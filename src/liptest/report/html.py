@@ -142,7 +142,7 @@ def report_html(
     certificate = found if isinstance(found, Certificate) else None
     verdict = found.verdict if isinstance(found, Certificate) else found
     if isinstance(verdict, BlackBoxVerdict):
-        sampled = _write_sampled_article("check-0", verdict, certificate)
+        sampled = _write_sampled_article(verdict, certificate)
         return _render(f"{verdict.decision}: {verdict.mechanism}", [sampled])
     if not isinstance(verdict, PrivacyVerdict):
         raise InputError(
@@ -260,8 +260,9 @@ def _is_empty(section: dict[str, Any]) -> bool:
 
 
 def _write_sampled_article(
-    name: str, verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
+    verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
 ) -> Article:
+    name = "check-0"
     sections = [_write_sampled_finding(name, verdict)]
     if verdict.shown_bound is not None:
         sections += _shares(name, verdict, verdict.shown_bound)

@@ -115,7 +115,7 @@ def witness_lines(
     return [*head, *probabilities, _loss(witness), certain]
 
 
-def law_expressions(witness: PrivacyWitness, name: str = "mechanism") -> list[str]:
+def law_expressions(witness: PrivacyWitness, name: str) -> list[str]:
     """Python expressions of both output distributions; ``lt`` is liptest, ``np`` numpy."""
     return [
         f"lt.output_law({name}, {dataset_expression(side)})"

@@ -46,7 +46,7 @@ def require_operator(user: User) -> None:
 
 def add_account(store: Store, name: str, role: str, password: str) -> None:
     """A new account; ServiceError for a name, role or password that cannot be."""
-    made = new_name("name", name, [one.name for one in store.users()])
+    made = new_name(name, [one.name for one in store.users()])
     if role not in (VENDOR, OPERATOR):
         raise ServiceError(400, f"role={role[:40]!r}: vendor or operator")
     if not SHORTEST <= len(password) <= 200:
@@ -104,7 +104,7 @@ def register_table(
 ) -> int:
     """Name a private table and cap what its releases may cost together."""
     require_operator(user)
-    made = new_name("name", name, [one.name for one in store.tables()])
+    made = new_name(name, [one.name for one in store.tables()])
     try:
         check_file(file)
         if column:
@@ -230,17 +230,17 @@ _LOOKS = {**_CYRILLIC, **_GREEK}
 _SAME = str.maketrans("i1|\u01310", "llllo")
 
 
-def new_name(what: str, name: str, known: Iterable[str]) -> str:
+def new_name(name: str, known: Iterable[str]) -> str:
     """The name as it is stored. ServiceError for none, and one that looks like a ``known`` one."""
     try:
-        normalised = check_name(what, unicodedata.normalize("NFC", name))
+        normalised = check_name("name", unicodedata.normalize("NFC", name))
     except InputError as error:
         raise ServiceError(400, str(error)) from None
     looks = appearance(normalised)
     other = next((one for one in known if appearance(one) == looks), None)
     if other is not None and other != normalised:
         raise ServiceError(
-            409, f"{what}: {normalised!r} looks like {other!r}, which is there already"
+            409, f"name: {normalised!r} looks like {other!r}, which is there already"
         )
     return normalised
 

@@ -117,7 +117,7 @@ def price_blocks(
     if any(core.rows):
         totals.append(_price_of_rows(blocks, core, wanted))
     if differences.box:
-        totals.append(_price_of_box(blocks, box, wanted))
+        totals.append(_price_of_box(blocks, box))
     total = _add_up(totals)
     if len(totals) == 1 or total.price is None or wanted is None or total.price <= wanted:
         return total
@@ -125,14 +125,14 @@ def price_blocks(
     return min(total, _add_up([_robust(block, differences) for block in blocks]), key=_size)
 
 
-def _price_of_box(blocks: Sequence[Block], box: Differences, wanted: Fraction | None) -> Total:
+def _price_of_box(blocks: Sequence[Block], box: Differences) -> Total:
     points = _points(blocks, box)
     if points is not None:
         return _dearest(_Sum([BlockPrice(block) for block in blocks]), points)
-    return _add_up([_block_in_box(block, box, wanted) for block in blocks])
+    return _add_up([_block_in_box(block, box) for block in blocks])
 
 
-def _block_in_box(block: Block, box: Differences, wanted: Fraction | None) -> Total:
+def _block_in_box(block: Block, box: Differences) -> Total:
     points = _points([block], box)
     if points is not None:
         return _dearest(_Sum([BlockPrice(block)]), points)

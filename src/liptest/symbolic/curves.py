@@ -73,7 +73,7 @@ class Enclosure:
         return self.slopes.get(coordinate, _ZERO)
 
 
-_ZERO, _ONE = arb(0), arb(1)
+_ZERO = arb(0)
 NOWHERE = Enclosure(arb("nan"), {}, arb("nan"))
 
 

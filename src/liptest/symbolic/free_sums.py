@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq
 
-from liptest.balls import to_fmpq, to_fraction
+from liptest.balls import end_to_fraction, to_fmpq
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
@@ -81,13 +81,9 @@ def _not_implied(
     if find_stages(ranges, supports, whole) is None:
         return None
     return [
-        Constraint.make(form, *map(_fraction, ends), low_closed=whole, high_closed=whole)
+        Constraint.make(form, *map(end_to_fraction, ends), low_closed=whole, high_closed=whole)
         for form, ends in without_implied(ranges, supports, whole).items()
     ]
-
-
-def _fraction(end: Any) -> Fraction | None:
-    return None if end is None else to_fraction(end)
 
 
 def _factors(

@@ -21,7 +21,7 @@ _ZERO: Any = 0
 MOST_SORTED = 6
 
 
-def place_of_largest(lane: Any, sign: int = 1) -> int:
+def place_of_largest(lane: Any, sign: int) -> int:
     """The place of the largest entry, or smallest; the first of equal ones, or of those NaN."""
     if not len(lane):
         np.zeros(0).argmax()  # NumPy's own error

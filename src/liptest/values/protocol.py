@@ -439,7 +439,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)  # symbolic ones say so, too
 
 
-def round_to(value: Any, decimals: Any, kind: Any, own: Any = np.round) -> Any:
+def round_to(value: Any, decimals: Any, kind: Any, own: Any) -> Any:
     """A symbolic value rounded to decimals; ``own`` is what the program called."""
     return current(value).rounded_to(operator.index(decimals), kind, own)
 

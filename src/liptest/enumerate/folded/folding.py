@@ -82,6 +82,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     name_node,
     nodes_in,
     place_in_file,
+    root_name,
     tuple_node,
 )
 from liptest.runs.surroundings import without_hooks
@@ -451,10 +452,8 @@ class _Folding(Spellings):
     visit_SetComp = _in_scope
 
     def is_free(self, node: ast.expr) -> bool:
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        return isinstance(root, ast.Name) and root.id not in self._own
+        root = root_name(node)
+        return bool(root) and root not in self._own
 
     # ---- loops
 

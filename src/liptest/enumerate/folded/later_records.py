@@ -26,7 +26,13 @@ from liptest.enumerate.syntax.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.syntax.tree_pieces import attribute_node, name_node, nodes_in, place_in_file
+from liptest.enumerate.syntax.tree_pieces import (
+    attribute_node,
+    name_node,
+    nodes_in,
+    place_in_file,
+    root_name,
+)
 from liptest.values.unfollowed import Unfollowed
 
 _FIXED = (int, float, bool, str, bytes, type(None), np.int64, np.float64, np.bool_)
@@ -89,10 +95,8 @@ def _reads_part_of(node: ast.AST, own: frozenset[str]) -> bool:
     """Whether it is an attribute of a local name, which a walk might change."""
     if not isinstance(node, ast.Attribute):
         return False
-    root = node.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    return not isinstance(root, ast.Name) or root.id in own
+    root = root_name(node)
+    return not root or root in own
 
 
 def _is_in_body(node: ast.expr, loop: ast.For | ast.While) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from liptest.enumerate.folded.record_counts import Counts
 from liptest.enumerate.syntax.pure_code import NotPlain
 from liptest.values.pandas.answers_by_key import AnswersInDict, ByKey
+from liptest.values.pandas.named_groups import has_zero
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import RecordList
@@ -24,11 +25,11 @@ class NamedEntries:
     def entry(self, counts: Any, key: Any, default: Any, written: Callable[[], Any]) -> Any:
         """``counts[key] if key in counts else default``."""
         has_answers = isinstance(counts, (Counts, ByKey, AnswersInDict))
-        return counts.get(key, default) if has_answers and _is_zero(default) else written()
+        return counts.get(key, default) if has_answers and has_zero(default) else written()
 
     def labelled(self, counts: Any, key: Any, default: Any, written: Callable[[], Any]) -> Any:
         """``counts.loc[key] if key in counts.index else default``."""
-        is_known = isinstance(counts, ByKey) and _is_zero(default)
+        is_known = isinstance(counts, ByKey) and has_zero(default)
         return counts.get(key, default) if is_known else written()
 
     def unless_empty(
@@ -68,7 +69,3 @@ class NamedEntries:
         if isinstance(rows, OfPandas):
             return getattr(rows, name)
         raise NotPlain(f".{name} of a {type(rows).__name__} is read")
-
-
-def _is_zero(default: Any) -> bool:
-    return type(default) in (int, float) and default == 0

@@ -52,18 +52,11 @@ class Seconds:
         return self._looked_at()
 
 
-def _calculating(name: str) -> Callable[..., Any]:
-    def calculate(self: Seconds, *others: Any) -> Any:
-        if not all(issubclass(type(operand), (Seconds, *_NUMBERS)) for operand in others):
-            return self._looked_at()
-        kinds = [
-            self._kind,
-            *(operand._kind if type(operand) is Seconds else type(operand) for operand in others),
-        ]
-        kind = int if set(kinds) == {int} else float
-        return Seconds(kind, self._looked_at)
-
-    return calculate
+def _calculate(self: Seconds, *others: Any) -> Any:
+    if not all(issubclass(type(operand), (Seconds, *_NUMBERS)) for operand in others):
+        return self._looked_at()
+    kinds = {operand._kind if type(operand) is Seconds else type(operand) for operand in others}
+    return Seconds(int if kinds | {self._kind} == {int} else float, self._looked_at)
 
 
 def _looking(name: str) -> Callable[..., Any]:
@@ -91,7 +84,7 @@ def is_logging(frame: FrameType | None) -> bool:
 
 
 for _name in (*_SUMS, *_SAME):
-    setattr(Seconds, f"__{_name}__", _calculating(_name))
+    setattr(Seconds, f"__{_name}__", _calculate)
 
 
 for _name in _LOOKS:

@@ -302,7 +302,7 @@ class _AddingLoop:
         is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
         if value is None or not is_single or name in names_anywhere(value):
             return None
-        is_new = self._is_copy(value) or _is_new(value, self._data)
+        is_new = self._is_copy(value) or _is_new(value)
         return naming[0] if (self._is_object(value) if is_owner else is_new) else None
 
     def _is_object(self, value: ast.expr) -> bool:
@@ -320,7 +320,7 @@ class _AddingLoop:
         is_data = len(arguments) == 1 and plain_name(arguments[0]) == self._data
         return is_data and _last_name(function) in _COPYING
 
-    def _has_places(self, value: ast.expr | None, depth: int = 1) -> bool:
+    def _has_places(self, value: ast.expr | None, depth: int) -> bool:
         """Whether an object is a list, or an array of a fixed type, that whole numbers point into:
         there 1 and ``np.int64(1)`` are one place. ``depth``: so are the lists in it."""
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
@@ -549,7 +549,7 @@ def _names_bound(target: ast.AST) -> set[str]:
     return set()
 
 
-def _is_new(value: ast.expr, data: str) -> bool:
+def _is_new(value: ast.expr) -> bool:
     """Whether an expression makes an object of its own of constants and lengths."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and _last_name(node.func) not in _MAKING | {"len"}:

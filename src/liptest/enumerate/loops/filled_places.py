@@ -70,7 +70,7 @@ def _with_filled(body: list[ast.stmt], loop: ast.For, numpy: str, data: str) -> 
         or array in names_read(*body[found[0] : place])
     ):
         return body
-    maker = _read_maker(body[found[0]], array, numpy, data)
+    maker = _read_maker(body[found[0]], numpy, data)
     # The loop goes over the data, or over the copy of them that it fills.
     goes_over = maker is not None and walked == (data if maker.copied is None else walked)
     if maker is None or not goes_over or walked not in (data, array):
@@ -184,8 +184,8 @@ def _shape_of(node: ast.expr) -> str | None:
     return value.id if isinstance(value, ast.Name) else None
 
 
-def _read_maker(statement: ast.stmt, array: str, numpy: str, data: str) -> _Maker | None:
-    """What ``array = ..`` begins with, if it has a place for each of the data."""
+def _read_maker(statement: ast.stmt, numpy: str, data: str) -> _Maker | None:
+    """What an array begins with, if it has a place for each of the data."""
     is_own = isinstance(statement, ast.Assign) and len(statement.targets) == 1
     if not is_own or not isinstance(statement.targets[0], ast.Name):  # type: ignore[attr-defined]
         return None

@@ -93,7 +93,7 @@ class FlipLoop:
             ast.Constant(self.is_order),
             tuple_node([ast.Constant(file), ast.Constant(line)]),
             ast.Constant(self.how),
-            *self._coin_of(folding.source),
+            *self._find_coin(),
         )
         kind = ast.Attribute(name_node(found), self.kind, ast.Load())
         hit: list[Any] = [ast.Assign([name_node(self.item, ast.Store())], kind)]
@@ -118,7 +118,7 @@ class FlipLoop:
         read = names_loaded(self.count, self.weight) - {FOLDS}
         return frozenset({self.rng, *(name for name in read if name.startswith(OWN_NAMES))})
 
-    def _coin_of(self, source: FunctionSource) -> list[ast.expr]:
+    def _find_coin(self) -> list[ast.expr]:
         """What finds the function that throws the coin, and the place of its generator."""
         if self.coin is None:
             return []

@@ -252,25 +252,9 @@ class Pass:
         if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
             plain = ast.Assign([node.target], node.value)
             return self._statement(ast.copy_location(plain, node), assigned)
-        addition = addition_in(node)
-        if addition is not None and addition[0] in self._sums:
-            name, method, value = addition
-            call = self._noted(method, [ast.Constant(name), self._value(value, assigned)])
-            return call, assigned
-        entry = entry_addition(node)
-        if entry is not None:
-            name, method, key, value = entry
-            parts = [self._value(key, assigned), self._value(value, assigned)]
-            return self._noted(method, [ast.Constant(name), *parts]), assigned
-        appended = append_in(node)
-        if appended is not None:
-            name, place, value, is_new = appended
-            parts = [ast.Constant(name), self._value(value, assigned)]
-            parts += [] if place is None else [self._value(place, assigned)]
-            return self._noted("append_new" if is_new else "append", parts), assigned
-        called = call_in(node)
-        if called is not None:
-            return self._call(*called, assigned), assigned
+        collecting = self._collecting(node, assigned)
+        if collecting is not None:
+            return collecting, assigned
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
         if isinstance(node, ast.Assign):
@@ -291,6 +275,26 @@ class Pass:
         if isinstance(node, ast.For) and not node.orelse:
             return self._inner_loop(node, assigned), assigned
         raise NotFolded
+
+    def _collecting(self, node: ast.stmt, assigned: Assigned) -> ast.stmt | None:
+        """What notes that a pass adds to a sum or an entry, appends, or calls a method."""
+        addition = addition_in(node)
+        if addition is not None and addition[0] in self._sums:
+            name, method, value = addition
+            return self._noted(method, [ast.Constant(name), self._value(value, assigned)])
+        entry = entry_addition(node)
+        if entry is not None:
+            name, method, key, value = entry
+            parts = [self._value(key, assigned), self._value(value, assigned)]
+            return self._noted(method, [ast.Constant(name), *parts])
+        appended = append_in(node)
+        if appended is not None:
+            name, place, value, is_new = appended
+            parts = [ast.Constant(name), self._value(value, assigned)]
+            parts += [] if place is None else [self._value(place, assigned)]
+            return self._noted("append_new" if is_new else "append", parts)
+        called = call_in(node)
+        return None if called is None else self._call(*called, assigned)
 
     def _call(self, name: str, call: ast.Call, assigned: Assigned) -> ast.stmt:
         """``acc.add(v)``, of an object that no pass assigns."""
@@ -549,7 +553,7 @@ def _value_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> ast.expr 
     return value if len(targets) == 1 and isinstance(target, ast.Name) else None
 
 
-def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
+def _makes_new(folding: Rewriting, node: ast.expr, depth: int) -> bool:
     """Whether it is a list or dict of its own: a display, a repeated one, a comprehension."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         sides = [side for side in (node.left, node.right) if isinstance(side, ast.List)]

@@ -118,7 +118,7 @@ class MeetingLoop:
             fresh = name in source.local_names and is_fresh_before(folding, node, name)
             if not fresh or name in one_pass.stored:
                 raise NotPure("a list that is not new")
-        _check_told_only(folding, node, one_pass.filled)
+        _check_told_only(folding, one_pass.filled)
         for part in _find_walked(folding, node.iter) if isinstance(node, ast.For) else ():
             folding.check(part, frozenset())
         self._counts = isinstance(node, ast.For)
@@ -174,7 +174,7 @@ def _find_walked(folding: Rewriting, node: ast.expr) -> list[ast.expr]:
     return node.args if is_walked else [node]
 
 
-def _check_told_only(folding: Rewriting, node: ast.stmt, filled: Names) -> None:
+def _check_told_only(folding: Rewriting, filled: Names) -> None:
     """Raise NotPure where a list is read elsewhere than in what a ``return`` tells."""
     allowed = 0
     for statement in folding.source.body:

@@ -64,7 +64,7 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | N
     if not isinstance(function, ast.Attribute) or function.attr != "append":
         return None
     owner = function.value
-    key = _key_with_default(owner, "setdefault")
+    key = _key_with_default(owner)
     is_new = key is not None
     if isinstance(owner, ast.Subscript):
         key, owner = owner.slice, owner.value
@@ -76,13 +76,13 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | N
     return name, key, value, is_new
 
 
-def _key_with_default(node: ast.expr, method: str) -> ast.expr | None:
+def _key_with_default(node: ast.expr) -> ast.expr | None:
     """The key of ``owner.setdefault(key, [])``."""
     if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords:
         return None
     default = node.args[1]
     is_empty = isinstance(default, ast.List) and not default.elts
-    is_it = isinstance(node.func, ast.Attribute) and node.func.attr == method
+    is_it = isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
     return node.args[0] if is_it and is_empty else None
 
 

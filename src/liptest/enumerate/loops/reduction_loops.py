@@ -37,7 +37,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     is_name,
     name_node,
     nodes_in,
-    plain_name,
+    root_name,
     tuple_node,
 )
 
@@ -252,7 +252,7 @@ def _find_evaluated_first(
         elif isinstance(node, ast.Call):
             if ast.unparse(node.func).rpartition(".")[2] == "reduce":
                 return owner, field, node
-            root = _root(node.func)
+            root = root_name(node.func)
             if root in shared or (root and not node.args):
                 return owner, field, None
             owner, field = (node.args, 0) if root else (node, "func")
@@ -271,13 +271,6 @@ def _two_parameters(node: ast.arguments) -> list[str]:
     if len(set(names)) != 2 or any(others):
         raise _NotALoop
     return names
-
-
-def _root(node: ast.expr) -> str:
-    """The name that attributes are those of; "" for all else."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return plain_name(node)
 
 
 def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:

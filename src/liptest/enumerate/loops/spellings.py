@@ -25,6 +25,9 @@ from liptest.enumerate.syntax.tree_pieces import (
     lambda_node,
     name_node,
     nodes_in,
+    read_applied,
+    root_name,
+    takes_one_name,
     tuple_node,
 )
 
@@ -57,19 +60,14 @@ class Spellings(ast.NodeTransformer):
 
     def visit_applied(self, node: ast.Call) -> ast.expr | None:
         """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
-        method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
-        axis = options.pop("axis", None)
-        if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+        applied = read_applied(node)
+        if applied is None or self.is_free(applied[0]):
             return None
-        if len(node.args) != 1 or options or self.is_free(method):
+        method, function, by_rows = applied
+        made_of_item = self.make_of_items(function)
+        if made_of_item is None:
             return None
-        by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
-        if axis is not None and not by_rows:
-            return None
-        found = self.make_of_items(node.args[0])
-        if found is None:
-            return None
-        item, made = found
+        item, made = made_of_item
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
         owner = self.visit(copy_tree(method.value))
@@ -85,10 +83,9 @@ class Spellings(ast.NodeTransformer):
         item = f"{OWN_NAMES}item"
         called: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
         if isinstance(function, ast.Lambda):
-            arguments = function.args
-            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+            if not takes_one_name(function.args):
                 return None
-            item, called = arguments.args[0].arg, copy_tree(function.body)
+            item, called = function.args.args[0].arg, copy_tree(function.body)
         try:
             check_in_loop(self.source, called, self.own, frozenset({item}), calls=True)
         except NotPure:
@@ -236,10 +233,7 @@ def _name_tested_for_rows(test: ast.expr) -> str | None:
 def _read_method(node: ast.expr) -> tuple[ast.expr | None, str]:
     """A name, perhaps with dots, and its method that an expression calls; else none."""
     called = node.func if isinstance(node, ast.Call) else None
-    root: ast.expr | None = called.value if isinstance(called, ast.Attribute) else None
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(called, ast.Attribute) or not isinstance(root, ast.Name):
+    if not isinstance(called, ast.Attribute) or not root_name(called):
         return None, ""
     return called.value, called.attr
 

@@ -24,6 +24,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     is_name,
     lambda_node,
     name_node,
+    root_name,
     tuple_node,
 )
 
@@ -342,8 +343,5 @@ def _calculates(folding: Rewriting, node: ast.expr, sources: list[ast.expr] | No
     is_draw = isinstance(function, ast.Attribute) and function.attr in _DRAWING
     if not is_draw or sources is None or not isinstance(function, ast.Attribute):
         return False
-    root: ast.expr = function.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
     sources.append(function.value)
-    return isinstance(root, ast.Name)
+    return bool(root_name(function.value))

@@ -22,7 +22,13 @@ from liptest.enumerate.syntax.function_source import (
     names_anywhere,
     names_assigned,
 )
-from liptest.enumerate.syntax.source import LOOKING, OWN_NAMES, read_source
+from liptest.enumerate.syntax.source import (
+    LOOKING,
+    OWN_NAMES,
+    names_stored,
+    read_source,
+    stored_by_name,
+)
 from liptest.enumerate.syntax.tree_pieces import name_node
 
 # Methods that call each other so deep.
@@ -84,13 +90,8 @@ def _made_objects(
         kind, target = kind_of(node.value.func), node.targets[0]
         if kind is not None and len(node.targets) == 1 and isinstance(target, ast.Name):
             made[target.id] = kind
-    every = [name for node in body for name in _names_stored(node)]
+    every = stored_by_name(*body)
     return {name: kind for name, kind in made.items() if every.count(name) == 1}
-
-
-def _names_stored(node: ast.stmt) -> list[str]:
-    parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return [part.id for part in parts if not isinstance(part.ctx, ast.Load)]
 
 
 class _NotWritten(Exception):
@@ -239,7 +240,7 @@ def _read_plain(function: FunctionType) -> ast.FunctionDef:
     if names_anywhere(*body, value) & (REFLECTION | LOOKING | {"super", "__class__"}):
         raise _NotWritten
     # A name of a comprehension's that is one of the module's elsewhere would be taken for its own.
-    stored = {name for node in statements for name in _names_stored(node)}
+    stored = names_stored(*statements)
     if arguments.args[0].arg in stored or not stored.isdisjoint(function.__code__.co_names):
         raise _NotWritten
     return definition

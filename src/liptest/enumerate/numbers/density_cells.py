@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import acb, acb_poly, arb, fmpq
+from flint import acb, acb_poly, arb
 
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
@@ -48,7 +48,6 @@ from liptest.symbolic.exponential_polynomials import (
 
 # What an integral may be off by, as a share and at all.
 _SHARE, _LEAST = arb(2) ** -90, arb(2) ** -110
-_ZERO = fmpq(0)
 
 
 def cells_of_laws(left: ContinuousLaw, right: ContinuousLaw) -> PairCells:

@@ -26,7 +26,7 @@ from typing import Any
 
 from flint import arb
 
-from liptest.balls import to_fmpq, to_fraction
+from liptest.balls import end_to_fraction, to_fmpq
 from liptest.enumerate.numbers.bells import Bell, End, bell_excess
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
@@ -268,12 +268,8 @@ def _of_densities(
     odd_use = "compared, mixed or scaled by the data"
     rates, above, below = find_densities(one, other, not_compared, odd_use)
     surplus = excess(rates, above, below, factor)
-    where = [(_fraction(low), _fraction(high)) for low, high in surplus.where]
+    where = [(end_to_fraction(low), end_to_fraction(high)) for low, high in surplus.where]
     return _find_told_between(left, right, skeleton, place, surplus.size.max(arb(0)), where)
-
-
-def _fraction(value: Any) -> Fraction | None:
-    return None if value is None else to_fraction(value)
 
 
 def not_compared(what: str) -> InputError:

@@ -42,7 +42,6 @@ from liptest.symbolic.whole_laws import (
     tail_mass,
 )
 
-_ONE = fmpq(1)
 # Beyond it numbers are not looked at exactly.
 _NEAR = 1 << 12
 # Which part of a cell lies below the whole number that a sum in it is rounded to.

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign
 from liptest.enumerate.loops.written_out import OwnMethod
 from liptest.enumerate.records.record_code import NotAlike
 from liptest.enumerate.records.record_values import (
     attribute_in_place,
+    is_class_of_program,
     is_plain_object,
     look_up_name,
     original_of,
@@ -100,9 +100,7 @@ def changed_names(attributes: frozenset[str]) -> frozenset[str]:
 
 def makes_plain_objects(kind: type) -> bool:
     """Whether a class is the program's, and its objects keep attributes as Python does."""
-    if type(kind) is not type or is_foreign(kind.__module__):
-        return False
-    if kind.__module__.partition(".")[0] in ("builtins", "liptest"):
+    if not is_class_of_program(kind):
         return False
     usual = {name: getattr(object, name) for name in ("__setattr__", "__delattr__")}
     if any(getattr_static(kind, name, None) is not own for name, own in usual.items()):

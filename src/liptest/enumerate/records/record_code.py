@@ -24,7 +24,7 @@ from liptest.enumerate.syntax.function_source import (
     names_read,
 )
 from liptest.enumerate.syntax.source import FunctionNode
-from liptest.enumerate.syntax.tree_pieces import is_name, name_called
+from liptest.enumerate.syntax.tree_pieces import dotted_name, is_name, name_called, name_chain
 from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 #: A name of outside and attributes of it.
@@ -283,13 +283,13 @@ class _Walk:
             return None
         while isinstance(node, ast.Subscript):
             node = node.value
-        chain = _chain(node)
-        return None if chain is None or chain[0] in self.local else chain
+        chain = name_chain(node)
+        return None if not chain or chain[0] in self.local else chain
 
     def result_of(self, node: ast.expr | None, place: int | None) -> CallResult | None:
         """What ``node`` is of a function of outside, where it is a call."""
-        chain = _chain(node.func) if isinstance(node, ast.Call) else None
-        return None if chain is None or chain[0] in self.local else CallResult(chain, place)
+        chain = name_chain(node.func) if isinstance(node, ast.Call) else ()
+        return None if not chain or chain[0] in self.local else CallResult(chain, place)
 
     def is_own(self, node: ast.expr) -> bool:
         """Whether a name holds an object that the pass made; notes which calls have to make it."""
@@ -464,12 +464,12 @@ class _Walk:
         self.local, self.any, self.items, self.results, self.rows = before
 
     def name(self, node: ast.AST, assigned: frozenset[str]) -> None:
-        chain = _chain(node)
-        is_field = chain is not None and len(chain) == 2 and chain[0] in self.rows - self.stored
-        if is_field and chain is not None and chain[1] not in _ATTRIBUTES:
+        chain = name_chain(node)
+        is_field = len(chain) == 2 and chain[0] in self.rows - self.stored
+        if is_field and chain[1] not in _ATTRIBUTES:
             self.code.fields.add(chain[1])
             return
-        if chain is None or (chain[0] in self.local and len(chain) > 1):
+        if not chain or (chain[0] in self.local and len(chain) > 1):
             if node.attr not in _ATTRIBUTES:  # type: ignore[attr-defined]
                 refuse(node, f"the attribute .{node.attr}")  # type: ignore[attr-defined]
             self.expression(node.value, assigned)  # type: ignore[attr-defined]
@@ -486,7 +486,7 @@ class _Walk:
             refuse(node, f"{name} is read before it is assigned for the same record")
 
     def call(self, node: ast.Call, assigned: frozenset[str]) -> None:
-        chain = _chain(node.func)
+        chain = name_chain(node.func)
         is_length = chain == ("len",) and len(node.args) == 1 and not node.keywords
         if not (is_length and isinstance(node.args[0], ast.Name)):
             for part in (*node.args, *node.keywords):
@@ -507,7 +507,7 @@ class _Walk:
             if is_length and isinstance(node.args[0], ast.Name):
                 self.length(node.args[0], assigned)
             self.code.called.add(((node.func.id,), count))
-        elif chain is not None and chain[0] not in self.local:
+        elif chain and chain[0] not in self.local:
             if chain[0] == self.code.told:
                 refuse(node, f"{chain[0]} is used within the loop that fills it")
             self.code.called.add((chain, count))
@@ -583,9 +583,8 @@ def is_fresh(value: ast.expr | None) -> bool:
     if isinstance(value, ast.Call) and not any(keyword.arg == "copy" for keyword in value.keywords):
         if isinstance(value.func, ast.Attribute) and value.func.attr == "copy":
             return not (value.args or value.keywords)
-        chain = _chain(value.func)
-        is_array = chain is not None and chain[-1] in DRAWS and _has_size(value)
-        return is_array or (chain is not None and chain[-1] in FRESH_CALLS - {"copy"})
+        called = dotted_name(value.func).rpartition(".")[2]
+        return (called in DRAWS and _has_size(value)) or called in FRESH_CALLS - {"copy"}
     return isinstance(value, _FRESH)
 
 
@@ -614,15 +613,6 @@ def _appends_to(node: ast.expr) -> str | None:
     if isinstance(node.args[0], ast.Starred) or not isinstance(function.value, ast.Name):
         return None
     return function.value.id
-
-
-def _chain(node: ast.AST) -> Chain | None:
-    """A name with attributes, as ("np", "random", "rand")."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else None
 
 
 def check_function_around(definition: ast.FunctionDef, loop: ast.For, told: str) -> None:

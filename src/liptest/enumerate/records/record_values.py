@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign
+from liptest.enumerate.intercept.replaceable_names import is_drawing, is_others
 from liptest.enumerate.records.record_code import (
     DRAWS,
     FRESH_CALLS,
@@ -378,12 +378,16 @@ def look_up_name(name: str, names: dict[str, Any]) -> Any:
 _CALCULATING = ("__getattribute__", "__getattr__", "__slots__")
 
 
+def is_class_of_program(kind: type) -> bool:
+    """Whether a class is the program's, and a plain one, without a metaclass."""
+    module = kind.__module__
+    return type(kind) is type and isinstance(module, str) and not is_others(module)
+
+
 def is_plain_object(value: Any) -> bool:
     """Whether it is an object of the program that keeps its attributes as Python does."""
     kind = type(value)
-    if type(kind) is not type or "__dict__" not in dir(kind) or is_foreign(kind.__module__):
-        return False
-    if kind.__module__.partition(".")[0] in ("builtins", "liptest"):
+    if not is_class_of_program(kind) or "__dict__" not in dir(kind):
         return False
     classes = [one for one in kind.__mro__ if one is not object]
     return not any(name in vars(one) for one in classes for name in _CALCULATING)

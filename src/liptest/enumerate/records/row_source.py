@@ -36,7 +36,7 @@ from liptest.enumerate.records.record_values import (
 )
 from liptest.enumerate.syntax.function_source import TREATMENT, find_source
 from liptest.enumerate.syntax.source import FunctionSource, read_source
-from liptest.enumerate.syntax.tree_pieces import name_called
+from liptest.enumerate.syntax.tree_pieces import name_called, read_applied, takes_one_name
 from liptest.values.pandas.row_frames import RowFrame, column_of_entry, has_fields
 from liptest.values.pandas.row_series import RowSeries
 from liptest.values.records.rows import (
@@ -343,19 +343,14 @@ def find_applied(node: ast.Call) -> tuple[str, ast.expr, bool] | None:
 
     The name of an entry, or a row, what is made of it, and whether by rows; None for all else.
     """
-    method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
-    axis = options.pop("axis", None)
-    if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+    applied = read_applied(node)
+    if applied is None:
         return None
-    by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
-    if len(node.args) != 1 or options or (axis is not None and not by_rows):
-        return None
-    [function] = node.args
+    _, function, by_rows = applied
     if isinstance(function, ast.Lambda):
-        arguments = function.args
-        if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+        if not takes_one_name(function.args):
             return None
-        return arguments.args[0].arg, copy.deepcopy(function.body), by_rows
+        return function.args.args[0].arg, copy.deepcopy(function.body), by_rows
     if not isinstance(function, (ast.Name, ast.Attribute)):
         return None
     called = ast.Call(copy.deepcopy(function), [ast.Name(_ITEM, ast.Load())], [])

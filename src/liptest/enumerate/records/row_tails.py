@@ -34,29 +34,16 @@ from liptest.enumerate.syntax.function_source import (
     names_assigned,
     names_read,
 )
-from liptest.enumerate.syntax.tree_pieces import is_name, name_called
-from liptest.enumerate.syntax.untold_states import may_tell_states
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called, root_name
+from liptest.enumerate.syntax.untold_states import STATES, may_tell_states
 
 _ROWS = "__rows_of_records__"
-# Reads of a generator that tell what it drew before.
-_STATES = frozenset(
-    {
-        "bit_generator",
-        "_bit_generator",
-        "_rand",
-        "get_state",
-        "getstate",
-        "state",
-        "seed_seq",
-        "spawn",
-    }
-)
 # What tells of the memory behind a view.
 _MEMORY = frozenset(
     {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
     | {"strides", "flags", "_mgr", "_cacher", "_item_cache"}
 )
-_FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+_FORBIDDEN = REFLECTION | STATES | _MEMORY | {"state"}
 _TYPES = frozenset(
     {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr"}
 )
@@ -155,12 +142,8 @@ class _Around:
 
     def module_of(self, node: ast.expr) -> Any:
         """What a function is an attribute of, as ``math`` of ``math.exp``."""
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name) or root.id in self.scope:
-            return None
-        return look_up_name(root.id, self.space)
+        root = root_name(node)
+        return None if not root or root in self.scope else look_up_name(root, self.space)
 
 
 @dataclass(frozen=True)
@@ -446,13 +429,11 @@ def _is_known(node: ast.expr, around: _Around) -> bool:
         return _helper_keeps(helper, around) if node.id in around.space else node.id in _BUILTINS
     if not isinstance(node, ast.Attribute):
         return False
-    root: ast.expr = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name):
+    root = root_name(node)
+    if not root:
         return True  # a method of what was calculated
-    if root.id in around.scope:
-        return root.id in around.local
+    if root in around.scope:
+        return root in around.local
     module = around.module_of(node)
     is_known = any(module is known for known in (np, math))
     return is_known or isinstance(module, (np.random.Generator, np.random.RandomState))

@@ -35,7 +35,6 @@ from liptest.values.protocol import is_symbolic
 
 #: Answers by number with their factors, the first of which is 1.
 Place = tuple[tuple[int, Fraction], ...]
-_LARGEST = 1 << 52
 _ADVICE = "answer the noisy number, or what follows from it alone"
 
 

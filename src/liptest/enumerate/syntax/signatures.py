@@ -77,6 +77,26 @@ def takes_generator(function: Any) -> bool:
     Raises InputError when it takes neither, or yields instead of returning.
     """
     name = find_name(function)
+    _check_returns(function, name)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return True
+    _check_data_first(function, name, signature)
+    if _binds(signature, None, None):
+        return not _has_another_second(signature)
+    if _binds(signature, None):
+        return False
+    raise InputError(
+        f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
+        f"value of its statistic, and a random generator; or (data) only, if it draws from random "
+        f"or numpy.random; bind other parameters with functools.partial, or give them defaults",
+        name="function",
+    )
+
+
+def _check_returns(function: Any, name: str) -> None:
+    """Raise InputError for what is not a function, or returns no output, or no new one."""
     if not callable(function) or isinstance(function, type):
         raise InputError(
             f"function={quote(function)} must be a function (data, rng) -> output", name="function"
@@ -95,10 +115,10 @@ def takes_generator(function: Any) -> bool:
             f"function={name} must return its output, and async def returns a coroutine; write def",
             name="function",
         )
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        return True
+
+
+def _check_data_first(function: Any, name: str, signature: inspect.Signature) -> None:
+    """Raise InputError where another parameter than the dataset comes first."""
     wanted = _generator_elsewhere(signature)
     if wanted:
         raise InputError(
@@ -115,16 +135,6 @@ def takes_generator(function: Any) -> bool:
             f"it = TheClass(..), and give its method it.{name}",
             name="function",
         )
-    if _binds(signature, None, None):
-        return not _has_another_second(signature)
-    if _binds(signature, None):
-        return False
-    raise InputError(
-        f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
-        f"value of its statistic, and a random generator; or (data) only, if it draws from random "
-        f"or numpy.random; bind other parameters with functools.partial, or give them defaults",
-        name="function",
-    )
 
 
 def default_generator_of(function: Any) -> Any:

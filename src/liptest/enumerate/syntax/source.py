@@ -205,9 +205,14 @@ def names_loaded(*nodes: ast.AST) -> set[str]:
     return {name.id for name in _names_in(nodes) if isinstance(name.ctx, (ast.Load, ast.Del))}
 
 
+def stored_by_name(*nodes: ast.AST) -> list[str]:
+    """Names that stand where something is assigned or deleted, each as often as it does."""
+    return [name.id for name in _names_in(nodes) if not isinstance(name.ctx, ast.Load)]
+
+
 def names_stored(*nodes: ast.AST) -> set[str]:
     """Names that are assigned or deleted anywhere inside, by statements that name them."""
-    names = {name.id for name in _names_in(nodes) if not isinstance(name.ctx, ast.Load)}
+    names = set(stored_by_name(*nodes))
     for node in nodes:
         for part in ast.walk(node):
             if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

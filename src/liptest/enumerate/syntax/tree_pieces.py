@@ -35,13 +35,23 @@ def plain_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def dotted_name(node: ast.expr) -> str:
-    """A name with attributes, as "server.counts"; nothing for another expression."""
+def name_chain(node: ast.AST | None) -> tuple[str, ...]:
+    """A name with attributes, as ("np", "random", "rand"); empty for all else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
-        parts.insert(0, node.attr)
+        parts.append(node.attr)
         node = node.value
-    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else ""
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
+
+
+def dotted_name(node: ast.expr) -> str:
+    """A name with attributes, as "server.counts"; nothing for another expression."""
+    return ".".join(name_chain(node))
+
+
+def root_name(node: ast.expr) -> str:
+    """The name that attributes are asked of, itself for a plain name; "" for all else."""
+    return next(iter(name_chain(node)), "")
 
 
 def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
@@ -52,6 +62,26 @@ def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
 def name_called(node: ast.AST) -> str:
     """The name that a call calls; "" for all else."""
     return plain_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def read_applied(node: ast.Call) -> tuple[ast.Attribute, ast.expr, bool] | None:
+    """Of ``series.apply(function)``, ``.map`` and ``frame.apply(function, axis=1)``.
+
+    The method, the function, and whether it is given rows; None for all else.
+    """
+    method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
+    axis = options.pop("axis", None)
+    if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+        return None
+    by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+    if len(node.args) != 1 or options or (axis is not None and not by_rows):
+        return None
+    return method, node.args[0], by_rows
+
+
+def takes_one_name(arguments: ast.arguments) -> bool:
+    """Whether a function takes one argument, without a default."""
+    return len(arguments.args) == 1 and ast.unparse(arguments) == arguments.args[0].arg
 
 
 def only_argument(node: ast.AST, name: str) -> ast.expr | None:

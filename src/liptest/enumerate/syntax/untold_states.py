@@ -49,14 +49,19 @@ from liptest.enumerate.intercept.replaceable_names import (
     names_in,
 )
 from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned
-from liptest.enumerate.syntax.source import LOOKING, read_source
+from liptest.enumerate.syntax.source import LOOKING, read_source, stored_by_name
+from liptest.enumerate.syntax.tree_pieces import name_chain
 from liptest.values.lines import is_of_packages, is_of_python, is_ours
 
+#: Reads of a generator that tell what it drew before.
+STATES = frozenset(
+    {"getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"}
+    | {"_rand", "spawn", "jumped", "seed_seq"}
+)
 #: Names that lead to states, or to whatever a text says.
 TELLING = LOOKING | {
-    *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
-    *("__reduce_ex__", "_rand", "_inst", "mtrand", "pickle", "query", "eval", "spawn", "jumped"),
-    *("seed_seq", "getattr", "hasattr", "attrgetter", "methodcaller", "import_module"),
+    *(*STATES, "__reduce_ex__", "_inst", "mtrand", "pickle", "query", "eval", "getattr", "hasattr"),
+    *("attrgetter", "methodcaller", "import_module"),
     *("modules", "getmembers", "getattr_static", "resolve_name", "__getattribute__", "__self__"),
     *("__func__", "__wrapped__", "__subclasses__", "__mro__", "__bases__", "__reduce_cython__"),
     *("format_map", "Formatter", "vformat", "get_bit_generator", "set_bit_generator"),
@@ -155,7 +160,7 @@ class _Search:
             return True
         if any(_formats_unknown(part) or _makes_class(part) for part in parts):
             return True
-        seen = _SeenNames(local - (defined - _names_stored(parts)), value_of)
+        seen = _SeenNames(local - defined.difference(stored_by_name(*nodes)), value_of)
         if any(seen.are_asked_for(part) for part in parts):
             return True
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
@@ -183,7 +188,7 @@ class _Search:
 
     def _is_telling_chain(
         self,
-        chain: list[str],
+        chain: tuple[str, ...],
         is_called: bool,
         local: set[str],
         imported: set[str],
@@ -411,11 +416,6 @@ def _makes_class(node: ast.AST) -> bool:
     return node.func.id == "type" and (len(node.args) != 1 or bool(node.keywords))
 
 
-def _names_stored(parts: list[ast.AST]) -> set[str]:
-    names = (one for one in parts if isinstance(one, ast.Name))
-    return {one.id for one in names if not isinstance(one.ctx, ast.Load)}
-
-
 @dataclasses.dataclass(frozen=True)
 class _SeenNames:
     """Calls of methods of pandas that take names of methods (``frame.agg("mean")``)."""
@@ -451,17 +451,13 @@ class _SeenNames:
             return True
 
 
-def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, list[str]]]:
+def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
     """All names that are read, each with the attributes that are asked of it."""
     left: list[ast.AST] = list(nodes)
     while left:
         node = left.pop()
-        inner, parts = node, list[str]()
-        while isinstance(inner, ast.Attribute):
-            parts.insert(0, inner.attr)
-            inner = inner.value
-        if isinstance(inner, ast.Name):
-            if isinstance(inner.ctx, ast.Load):
-                yield node, [inner.id, *parts]
-            continue
-        left += ast.iter_child_nodes(node)
+        chain = name_chain(node)
+        if not chain:
+            left += ast.iter_child_nodes(node)
+        elif not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
+            yield node, chain

@@ -183,7 +183,7 @@ class ChoiceTree:
     keeps_whole = False
     inverts = True
     keeps_parts = False
-    #: Whether ways that noise next to never takes are left out (``light_trees``).
+    #: Whether ways that noise next to never takes are left out (``LightTree``).
     leaves_out_light = False
     #: Whether data are symbolic, or were so in the run that this one repeats.
     follows_data = False
@@ -530,4 +530,29 @@ class GridTree(ChoiceTree):
     def _leaf_of(self, output: Output) -> Output:
         if self.noise is not None:
             self.forbid("noise beside numbers of rng.random()", "make all of it by hand")
+        return super()._leaf_of(output)
+
+
+class LightTree(ChoiceTree):
+    """Leaves out what noise next to never does, and does not ask what is all but certain.
+
+    All of that, and what the leaves miss to 1, is ``unexplored``.
+    """
+
+    __slots__ = ("_left_out",)
+
+    leaves_out_light = True
+
+    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction] | dict[Output, arb]:
+        """The law that ``ChoiceTree.law`` gives, without what is light."""
+        # So what is unexplored is what is missing, not what was noted as cut off.
+        self._skipped = True
+        self._left_out = Fraction(0)
+        law = super().law(run)
+        self.unexplored = min(Fraction(1), self.unexplored + self._left_out)
+        return law
+
+    def _leaf_of(self, output: Output) -> Output:
+        if self.noise is not None:
+            self._left_out += self.noise.left_out
         return super()._leaf_of(output)

@@ -101,7 +101,7 @@ def answer(dataset: NDArray[Any], read: Read) -> Any:
     return ask_array(dataset, kind)
 
 
-def state_after(state: bytes, read: Read, found: Any) -> bytes:
+def state_after(state: bytes, found: Any) -> bytes:
     """A hash of all answers so far; no dataset can be had from it."""
     if isinstance(found, np.ndarray):
         content = found.dtype.str.encode() + np.ascontiguousarray(found).tobytes()
@@ -160,7 +160,7 @@ class Transcripts:
         """Where a dataset leads: to a leaf, or to a place from which nothing is known yet."""
         place = _ROOT
         while (read := self._next.get(place)) is not None:
-            place = state_after(place, read, answer(dataset, read))
+            place = state_after(place, answer(dataset, read))
         return place
 
     def reads_of(self, dataset: NDArray[Any]) -> list[Read]:
@@ -168,7 +168,7 @@ class Transcripts:
         reads, place = [], _ROOT
         while (read := self._next.get(place)) is not None:
             reads.append(read)
-            place = state_after(place, read, answer(dataset, read))
+            place = state_after(place, answer(dataset, read))
         return reads
 
     def add(self, known: dict[Read, Any]) -> bytes:
@@ -183,7 +183,7 @@ class Transcripts:
         for read, reply in known.items():
             if self._next.setdefault(place, read) != read:
                 raise self._find_change()
-            place = state_after(place, read, reply)
+            place = state_after(place, reply)
         if place in self._next:
             raise self._find_change()
         return place

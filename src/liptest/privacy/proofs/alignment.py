@@ -186,12 +186,12 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     return _verdict(task, outcome, guarantee, 0.0, reason)
 
 
-def say_unproved(found: Alignment, claim: object = None) -> str:
+def say_unproved(found: Alignment, claim: object) -> str:
     """Why a claim is not proved: nothing is, or more is than was claimed."""
     return dearer_words(found, claim) if found.has_price else found.reason
 
 
-def dearer_words(found: Alignment, claim: object = None) -> str:
+def dearer_words(found: Alignment, claim: object) -> str:
     """What a price beyond the claim says, in digits that show that it is beyond."""
     if found.said:
         return f"proved at most {found.said}, which is more than was claimed"

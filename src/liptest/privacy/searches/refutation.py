@@ -105,7 +105,7 @@ class Refutation:
         return replace(verdict, law_source=self.law_source)
 
 
-def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
+def search_refutation(task: Task, known: Alignment | None) -> Refutation:
     """Look for a pair of neighbours, at the requested size, that certainly breaks the claim.
 
     First where alignment has failed: on both sides of a comparison of data without noise, or with

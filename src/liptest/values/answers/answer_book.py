@@ -585,9 +585,9 @@ class AnswerBook:
         times = max(-low, high) if self.comes_and_goes else high - low
         return times, Differences.listed([{number: 1}], size=len(self.tables))
 
-    def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
+    def _corners(self, numbers: Iterable[int]) -> list[dict[int, Fraction]]:
         """What records of all kinds add, and the other corners of the boxes that it lies in."""
-        own = range(len(self.tables)) if numbers is None else sorted(numbers)
+        own = sorted(numbers)
         wide = sorted(set(own) & self.largest.keys())
         kinds, rows = self._rows_of_kinds(own)
         vertices = list(rows)

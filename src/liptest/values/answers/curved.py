@@ -395,9 +395,7 @@ def _make(name: str, *parts: Curve) -> Curve:
     return Applied(name, parts)
 
 
-def scale_noise(
-    draw: Callable[[], Any], location: Any, scale: Any, kind: Any = float
-) -> CurvedValue:
+def scale_noise(draw: Callable[[], Any], location: Any, scale: Any) -> CurvedValue:
     """Noise whose scale the data determine: NumPy multiplies a draw of scale 1, and adds to it."""
     if type(scale) is AlignedValue:
         scale = scale.current()
@@ -406,7 +404,7 @@ def scale_noise(
     scale.run.positive.append(scale.base)
     drawn = draw() * scale
     made = drawn if not is_symbolic(location) and location == 0 else drawn + location
-    return made.typed(kind)  # type: ignore[no-any-return]
+    return made.typed(float)  # type: ignore[no-any-return]
 
 
 @as_noise.register

@@ -39,7 +39,7 @@ _BENT: dict[Any, str] = {
     math.log1p: "log1p",
 }
 _LOGS = (np.log, math.log)
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ZERO = Fraction(0)
 #: Of numbers that floats may take anywhere: cancelled, of few digits, or not known.
 UNKNOWN = 1 << 30
 # So often numbers are rounded by less than what a comparison is off by.

@@ -27,18 +27,10 @@ from liptest.values.draws.inverse_cdf import (
     roundings_from_grid,
 )
 from liptest.values.draws.transforms import make_sign
-from liptest.values.draws.uniform import FOLDING, DerivedUniform, UniformValue
+from liptest.values.draws.uniform import FOLDING, TO_WHOLE, DerivedUniform, UniformValue
 from liptest.values.faults import raises_as_numpy
 from liptest.values.promotion import promote
 from liptest.values.protocol import Operation, SymbolicValue
-
-# What int() and round() do to a plain number.
-_TO_WHOLE: dict[str, Callable[[Any], int]] = {
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "trunc": math.trunc,
-    "rint": round,
-}
 
 
 def _is_uniform(value: Any) -> bool:
@@ -233,7 +225,7 @@ def _give_type(value: Any, kind: Any) -> Any:
 
 @raises_as_numpy
 def _round(plain: Any, how: str, kind: Any) -> Any:
-    return kind(getattr(np, how)(plain) if issubclass(kind, float) else _TO_WHOLE[how](plain))
+    return kind(getattr(np, how)(plain) if issubclass(kind, float) else TO_WHOLE[how](plain))
 
 
 @raises_as_numpy

@@ -22,6 +22,7 @@ import numpy as np
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.answers.free_functions import to_whole
+from liptest.values.answers.functions_of_answers import result_kind
 from liptest.values.draws.noise_run import (
     ROUNDED,
     NoiseRun,
@@ -126,7 +127,7 @@ class AnyNoise(NoisyNumber):
         return operation(self.concretise(use), other)
 
     def _kind_of(self, operation: Operation, left: Any, right: Any) -> Any:
-        kind = _result_kind(operation, left, right)
+        kind = result_kind(operation, left, right)
         if kind not in KINDS and not self.is_discrete:
             self.refuse(f"{operation.__name__} that gives a {kind.__name__}")
         return kind
@@ -570,11 +571,6 @@ def exact_number(value: Any) -> Rational:
     if isinstance(value, (int, np.integer, np.bool_)):
         return int(value)
     return lean(Fraction(value) if isinstance(value, Fraction) else Fraction(float(value)))
-
-
-@lru_cache(maxsize=1024)
-def _result_kind(operation: Operation, left: Any, right: Any) -> Any:
-    return type(operation(left(2), right(2)))
 
 
 def _round_to_places(number: Any, places: int, kind: Any) -> Any:

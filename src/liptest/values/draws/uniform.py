@@ -82,7 +82,8 @@ _ASKING = frozenset(
 )
 _ROUNDING = frozenset({np.floor, np.ceil, np.rint, np.trunc})
 _OPERATIONS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "pow", "rshift"})
-_TO_WHOLE: dict[str, Callable[[Any], int]] = {
+#: What int() and round() do to a plain number.
+TO_WHOLE: dict[str, Callable[[Any], int]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "trunc": math.trunc,
@@ -344,7 +345,7 @@ class UniformValue(SymbolicValue):
             return noise.rounded(how, kind)
         if issubclass(kind, float):
             return self.after(UNARY[getattr(np, how)])
-        return kind(self.concretise(f"{how}()", _TO_WHOLE[how]))
+        return kind(self.concretise(f"{how}()", TO_WHOLE[how]))
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         noise = self._noise_to_round()

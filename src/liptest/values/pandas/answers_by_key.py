@@ -7,7 +7,7 @@ there is a comparison of a count without noise: it is asked where a program woul
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, ClassVar, NoReturn
 
@@ -16,14 +16,14 @@ import numpy as np
 from liptest.foreign import names_of_axis
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.labelled import UNKNOWN, say_names
-from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
+from liptest.values.pandas.named_groups import NamesGroups, has_zero
 from liptest.values.pandas.of_pandas import PartOfPandas, SeriesOfRecords
 from liptest.values.unfollowed import Unfollowed
 
 _KINDS_OF_KEYS = (str, int, np.int64)
 
 
-class ByKey(SeriesOfRecords):
+class ByKey(NamesGroups, SeriesOfRecords):
     """Answers by key, of which it depends on the data which keys there are.
 
     Parameters
@@ -137,14 +137,7 @@ class ByKey(SeriesOfRecords):
             return self.refuse(".unstack with these arguments", ".unstack(fill_value=0)")
         return self.crossed(self, is_filled=fill_value is not None)
 
-    def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
-        """Answers of named groups; 0 for those that do not occur."""
-        keys = list_named_keys(self, index)
-        index = keys if names_of_axis(index) is None else index
-        if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
-        if not has_zero(fill_value):
-            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+    def filled_with_zeros(self, keys: list[Any], index: Any) -> Any:
         names = self.names_with(index)
         return KeyedSeries.of({key: self.answer_of(key) for key in keys}, names)
 

@@ -15,7 +15,13 @@ from liptest.values.pandas.keyed_frame import AnswersByKey
 from liptest.values.pandas.keyed_series import KeyedSeries, series_of_made
 from liptest.values.pandas.labelled import say_names
 from liptest.values.pandas.named_groups import keys_as_they_come
-from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
+from liptest.values.pandas.of_pandas import (
+    INSTEAD,
+    CountsRows,
+    GroupedColumns,
+    MadeOfRows,
+    OfPandas,
+)
 from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
 from liptest.values.protocol import find_branching
@@ -39,7 +45,7 @@ def answer_named(of: OfPandas, how: Any) -> Callable[[Any], Any]:
     return of.refuse(f".agg with {how!r}", INSTEAD["mean"])  # type: ignore[no-any-return]
 
 
-class OfUsers(OfPandas):
+class OfUsers(GroupedColumns):
     """A frame by users: what each contributes can be bounded."""
 
     __slots__ = ("_as_index", "_by", "_frame")
@@ -84,11 +90,6 @@ class OfUsers(OfPandas):
         if ascending is not True:
             return self.refuse(".cumcount from the last row on")
         return PlaceAmongRows(self._by)
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and name in self._frame:
-            return self[name]
-        return super().__getattr__(name)
 
     def size(self) -> Any:
         """How many rows each user has."""
@@ -313,7 +314,7 @@ class InBins(OfPandas):
         return KeyedSeries.of({bin_: _sum_of_group(series[mask]) for bin_, mask in masks}, names)
 
 
-class Grouped(OfPandas):
+class Grouped(GroupedColumns):
     """A frame, or one column of it, by the entries of others."""
 
     __slots__ = ("_by", "_frame", "_is_sorted", "_names", "_series")
@@ -343,11 +344,6 @@ class Grouped(OfPandas):
         if not isinstance(key, str):
             return self.refuse("an index")
         return Grouped(self._frame, self._by, self._frame[key], is_sorted=self._is_sorted)
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and name in self._frame:
-            return self[name]
-        return super().__getattr__(name)
 
     def walked_groups(self) -> Any:
         """The groups with their rows, for a loop that tells those that are large."""

@@ -16,7 +16,6 @@ from typing import Any
 from liptest.values.array import SymbolicArray
 
 # Gives series .str.
-from liptest.values.pandas import declared_texts  # noqa: F401
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.frame_groups import (
     Grouped,
@@ -29,14 +28,15 @@ from liptest.values.pandas.frame_queries import calculate_column, find_rows
 from liptest.values.pandas.keyed_frame import AnswersByKey, Crossed
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.named_groups import has_zero
-from liptest.values.pandas.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
-from liptest.values.pandas.record_series import (
-    BinSeries,
-    KeySeries,
-    Located,
-    RecordSeries,
+from liptest.values.pandas.of_pandas import (
+    CountsRows,
+    FrameOfPandas,
+    HasPlaces,
+    OfPandas,
+    columns_are_copied,
+    is_constant_slice,
 )
-from liptest.values.pandas.row_parts import HasPlaces, is_constant_slice
+from liptest.values.pandas.record_series import BinSeries, KeySeries, Located, RecordSeries
 from liptest.values.pandas.user_cells import OfUsersAndGroups
 from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.reals.real_matrix import join_columns

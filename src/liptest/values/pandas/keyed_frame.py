@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar
@@ -27,8 +26,8 @@ from liptest.values.pandas.labelled import (
     known_names,
     say_names,
 )
-from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
-from liptest.values.pandas.of_pandas import FrameOfPandas
+from liptest.values.pandas.named_groups import NamesGroups, has_zero, list_named_keys
+from liptest.values.pandas.of_pandas import FrameOfPandas, HasEntries
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
 
@@ -50,7 +49,7 @@ def _is_part(column: Any) -> bool:
     return type(column) is not KeyedSeries or type(column.array) is SymbolicArray
 
 
-class AnswersByKey(_InColumns):
+class AnswersByKey(NamesGroups, _InColumns):
     """Columns of answers by key, of which it depends on the data which keys there are."""
 
     __slots__ = ()
@@ -71,14 +70,7 @@ class AnswersByKey(_InColumns):
             return self._columns[name]
         return super().__getattr__(name)
 
-    def reindex(self, index: Any, fill_value: Any = None) -> Any:
-        """Answers of named groups; 0 for those that do not occur."""
-        keys = list_named_keys(self, index)
-        index = keys if names_of_axis(index) is None else index
-        if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
-        if not has_zero(fill_value):
-            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+    def filled_with_zeros(self, keys: list[Any], index: Any) -> Any:
         columns = {
             name: column.reindex(index, fill_value=0) for name, column in self._columns.items()
         }
@@ -168,14 +160,7 @@ class Crossed(FrameOfPandas):
         return frame.astype(float) if self._has_gaps else frame
 
 
-def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
-    def operate(self: KeyedFrame, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
-
-
-class KeyedFrame(_InColumns):
+class KeyedFrame(HasEntries, _InColumns):
     """Columns of numbers by the same keys.
 
     Parameters
@@ -192,10 +177,6 @@ class KeyedFrame(_InColumns):
 
     #: Further methods by name (``frame_methods``).
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: Takes the entries of an index that moves them (``moving_methods``).
-    taken: ClassVar[Callable[..., Any]]
-    #: Makes ``.iloc`` and ``.loc``.
-    indexer: ClassVar[Callable[..., Any]]
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
@@ -319,26 +300,6 @@ class KeyedFrame(_InColumns):
         return KeyedSeries(self._keys, value)
 
     @property
-    def loc(self) -> Any:
-        """Entries of keys and columns, to be read and written."""
-        return KeyedFrame.indexer(self, "loc")
-
-    @property
-    def at(self) -> Any:
-        """One entry by its keys."""
-        return KeyedFrame.indexer(self, "at")
-
-    @property
-    def iloc(self) -> Any:
-        """Entries of places."""
-        return KeyedFrame.indexer(self, "iloc")
-
-    @property
-    def iat(self) -> Any:
-        """The entry of one place."""
-        return KeyedFrame.indexer(self, "iat")
-
-    @property
     def T(self) -> Any:
         """Its rows as columns."""
         return self.transpose()
@@ -401,13 +362,6 @@ class KeyedFrame(_InColumns):
         """Entries of another type."""
         return self._each(lambda column: column.astype(dtype))
 
-    def _names_across(self, key: Any) -> Any:
-        """What is said of a series of one entry for each column."""
-        if self._names is None:
-            return None
-        names = {"name": key, "index_names": self._names.get("column_names")}
-        return {title: name for title, name in names.items() if name is not None}
-
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
         if self._is_partial or (type(other) is KeyedFrame and other._is_partial):
@@ -446,13 +400,6 @@ class KeyedFrame(_InColumns):
 
     def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
         return self._like({name: function(column) for name, column in self._columns.items()})
-
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
 
 
 def column_of_list(entries: list[Any]) -> Any:

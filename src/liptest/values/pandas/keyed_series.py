@@ -25,7 +25,7 @@ from liptest.values.pandas.labelled import (
     join_descriptions,
     known_names,
 )
-from liptest.values.pandas.of_pandas import PartOfPandas
+from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas, operates
 from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
@@ -33,14 +33,7 @@ SERIES: set[type] = set()
 ADVICE = "use operators, clip, round, .to_dict(), .tolist(), .items() or single keys"
 
 
-def _operator(operation: Any, *, swapped: bool = False) -> Any:
-    def operate(self: KeyedSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
-
-
-class KeyedSeries(Symbolic):
+class KeyedSeries(HasEntries):
     """Numbers by key, in order.
 
     Parameters
@@ -61,12 +54,8 @@ class KeyedSeries(Symbolic):
     frame_of_column: ClassVar[Any]
     #: Further methods by name (``series_methods``).
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: Takes the entries of an index that moves them (``moving_methods``).
-    taken: ClassVar[Callable[..., Any]]
     #: Writes where a condition holds.
     written: ClassVar[Callable[..., Any]]
-    #: Makes ``.iloc`` and ``.loc``.
-    indexer: ClassVar[Callable[..., Any]]
 
     described = "a series of sums and noise"
     advice = ADVICE
@@ -149,16 +138,10 @@ class KeyedSeries(Symbolic):
             self.refuse(f"an operator with a {type(other).__name__}")
         return other
 
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __rtruediv__ = _operator(operator.truediv, swapped=True)
-    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
-    __pow__ = _operator(operator.pow)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
+    __rtruediv__ = operates(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = operates(operator.floordiv), operates(operator.mod)
+    __pow__ = operates(operator.pow)
+    __and__, __or__ = operates(operator.and_), operates(operator.or_)
 
     def __neg__(self) -> Any:
         return self.like(-self.array)
@@ -322,26 +305,6 @@ class KeyedSeries(Symbolic):
             self.refuse("an assignment of another key or type")
         made = KeyedSeries.of(self.to_dict() | {key: value})
         self.keys_, self.array = made.keys_, made.array
-
-    @property
-    def loc(self) -> Any:
-        """Entries of keys, or of a condition, to be read and written."""
-        return KeyedSeries.indexer(self, "loc")
-
-    @property
-    def at(self) -> Any:
-        """The entry of one key."""
-        return KeyedSeries.indexer(self, "at")
-
-    @property
-    def iloc(self) -> Any:
-        """Entries of places."""
-        return KeyedSeries.indexer(self, "iloc")
-
-    @property
-    def iat(self) -> Any:
-        """The entry of one place."""
-        return KeyedSeries.indexer(self, "iat")
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry of a key."""

@@ -55,19 +55,12 @@ def make_noisy_frame(
     return _make("DataFrame", data, dtype, index=index, columns=columns)
 
 
-def make_frame_of_dict(data: Any, orient: str = "columns", columns: Any = None) -> Any:
-    """``pandas.DataFrame.from_dict``; None as above."""
-    return _make("DataFrame", data, None, how="from_dict", orient=orient, columns=columns)
-
-
-def _make(kind: str, data: Any, dtype: Any, how: str = "", **options: Any) -> Any:
+def _make(kind: str, data: Any, dtype: Any, **options: Any) -> Any:
     parts = list(_list_parts(data))
     noisy = [part for part in parts if _is_noisy(part)]
     if not noisy or any(is_symbolic(part) and not _is_noisy(part) for part in parts):
         return None
-    maker: Any = getattr(sys.modules["pandas"], kind)
-    if how:
-        maker = getattr(maker, how)
+    maker = getattr(sys.modules["pandas"], kind)
     made = move_entries(_Noisy(noisy[0]), f"pandas.{kind}", maker, _hidden(data), **options)
     return made if dtype is None else made.astype(dtype)
 

@@ -16,7 +16,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.pandas.hidden_entries import move_entries
 from liptest.values.pandas.keyed_frame import KeyedFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
-from liptest.values.pandas.of_pandas import PartOfPandas
+from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas
 from liptest.values.protocol import concretise_all, is_symbolic
 
 _OF_BOTH = (
@@ -177,6 +177,5 @@ def merge_frames(left: Any, right: Any, *given: Any, **options: Any) -> Any:
 MOVING_SERIES = {name: _moving(name) for name in _OF_SERIES}
 MOVING_FRAMES = {name: _moving(name) for name in _OF_FRAMES}
 MOVING_FRAMES |= {"itertuples": list_tuples, "iterrows": list_rows, "to_dict": make_dict}
-for _kind in (KeyedSeries, KeyedFrame):
-    _kind.taken, _kind.indexer = staticmethod(take_entries), Indexer
+HasEntries.taken, HasEntries.indexer = staticmethod(take_entries), Indexer
 KeyedSeries.written = staticmethod(write_places)

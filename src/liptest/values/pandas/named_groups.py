@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from liptest.foreign import names_of_axis
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas
 from liptest.values.protocol import is_symbolic
 
@@ -48,6 +49,26 @@ def list_named_keys(of: OfPandas, index: Any) -> list[Any]:
     if len(set(keys)) < len(keys):
         of.refuse(".reindex with a key twice")
     return keys
+
+
+class NamesGroups(OfPandas):
+    """Answers by group, of which it depends on the data which groups there are."""
+
+    __slots__ = ()
+
+    def reindex(self, index: Any, fill_value: Any = None) -> Any:
+        """Answers of named groups; 0 for those that do not occur."""
+        keys = list_named_keys(self, index)
+        index = keys if names_of_axis(index) is None else index
+        if fill_value is None:
+            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
+        if not has_zero(fill_value):
+            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+        return self.filled_with_zeros(keys, index)
+
+    def filled_with_zeros(self, keys: list[Any], index: Any) -> Any:
+        """Answers of these groups, with names of the keys where ``index`` has some."""
+        raise NotImplementedError
 
 
 #: Of the entries of the records those that occur, in an order of their own.

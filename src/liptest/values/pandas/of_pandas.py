@@ -5,10 +5,12 @@ Of methods that look at rows together, without noise, it says what to write inst
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from liptest.values.branching import Branching
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, find_branching
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -98,6 +100,22 @@ class PartOfPandas(OfPandas):
     branching = find_branching("_of")
 
 
+class GroupedColumns(OfPandas):
+    """The rows of a frame by something, with its columns as attributes."""
+
+    __slots__ = ()
+
+    _frame: Any
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._frame:
+            return self[name]
+        return super().__getattr__(name)
+
+
 class CountsRows(OfPandas):
     """What has rows, of which there may be a private number."""
 
@@ -109,6 +127,107 @@ class CountsRows(OfPandas):
 
     def __len__(self) -> int:
         return self.count_rows()  # type: ignore[no-any-return]
+
+
+def operates(operation: Operation, *, swapped: bool = False) -> Any:
+    """The method of an operator of what is ``Calculated``."""
+
+    def operate(self: Calculated, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+class Calculated(Symbolic):
+    """What calculates with numbers, and with others of its kind, entry by entry."""
+
+    __slots__ = ()
+
+    def calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry."""
+        raise NotImplementedError
+
+    __add__, __radd__ = operates(operator.add), operates(operator.add, swapped=True)
+    __sub__, __rsub__ = operates(operator.sub), operates(operator.sub, swapped=True)
+    __mul__, __rmul__ = operates(operator.mul), operates(operator.mul, swapped=True)
+    __truediv__ = operates(operator.truediv)
+    __lt__, __le__ = operates(operator.lt), operates(operator.le)
+    __gt__, __ge__ = operates(operator.gt), operates(operator.ge)
+
+
+class HasEntries(Calculated):
+    """Numbers by key, of which indexers take some."""
+
+    __slots__ = ()
+
+    #: Takes the entries of an index that moves them (``moving_methods``).
+    taken: ClassVar[Callable[..., Any]]
+    #: Makes the indexers.
+    indexer: ClassVar[Callable[..., Any]]
+
+    @property
+    def loc(self) -> Any:
+        """Entries of keys, or of a condition, to be read and written."""
+        return self.indexer(self, "loc")
+
+    @property
+    def at(self) -> Any:
+        """One entry by its keys."""
+        return self.indexer(self, "at")
+
+    @property
+    def iloc(self) -> Any:
+        """Entries of places."""
+        return self.indexer(self, "iloc")
+
+    @property
+    def iat(self) -> Any:
+        """The entry of one place."""
+        return self.indexer(self, "iat")
+
+
+class HasPlaces(OfPandas):
+    """What has rows in an order, of which constant places tell a part (theory, size, S9).
+
+    Parts of other rows do not meet: pandas would look for rows with the same index.
+    """
+
+    __slots__ = ()
+
+    @property
+    def iloc(self) -> Any:
+        """Rows by their places."""
+        return RowsByPlace(self)
+
+    def part(self, places: slice) -> Any:
+        """The rows at some places."""
+        return self.refuse("an index")
+
+    def head(self, n: int = 5) -> Any:
+        """The first rows; of a negative number all but so many of the last."""
+        return self.iloc[:n]
+
+    def tail(self, n: int = 5) -> Any:
+        """The last rows; of a negative number all but so many of the first."""
+        return self.iloc[-n:] if n else self.iloc[:0]
+
+
+class RowsByPlace(PartOfPandas):
+    """``.iloc`` of a frame or a series."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_constant_slice(key):
+            return self.refuse(".iloc of anything but a slice with constant ends")
+        return self._of.part(key)
+
+
+def is_constant_slice(key: Any) -> bool:
+    """Whether an index is a slice whose ends are constant."""
+    return type(key) is slice and all(
+        end is None or type(end) is int for end in (key.start, key.stop, key.step)
+    )
 
 
 class MadeOfRows(OfPandas):
@@ -245,6 +364,14 @@ INSTEAD = {
     ),
     "apply": ("make a column of it first, with frame.assign(new=..), and sum or count it by group"),
 }
+
+
+def are_between(series: Any, left: Any, right: Any, inclusive: str = "both") -> Any:
+    """Whether each entry lies between two numbers."""
+    if inclusive not in ("both", "left", "right", "neither"):
+        return series.refuse(".between with these arguments")
+    above = series >= left if inclusive in ("both", "left") else series > left
+    return above & (series <= right if inclusive in ("both", "right") else series < right)
 
 
 def words_of_use(name: str) -> str:

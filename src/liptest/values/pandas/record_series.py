@@ -28,8 +28,15 @@ from liptest.values.pandas.named_groups import (
     keys_by_count,
     list_named_keys,
 )
-from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfRecords
-from liptest.values.pandas.row_parts import HasPlaces
+from liptest.values.pandas.of_pandas import (
+    Calculated,
+    HasPlaces,
+    OfPandas,
+    PartOfPandas,
+    SeriesOfRecords,
+    are_between,
+    operates,
+)
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_list import RecordList
@@ -37,13 +44,6 @@ from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
 _EARLIER = "make a column of it before the rows are selected: frame.assign(..)[condition]"
-
-
-def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
-    def operate(self: RecordSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
 
 
 class Located(PartOfPandas):
@@ -73,7 +73,7 @@ def _make_of(of: Any, condition: Any) -> Any:
     return condition(of) if is_function else condition
 
 
-class RecordSeries(HasPlaces, SeriesOfRecords):
+class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
     """One column of a frame.
 
     Parameters
@@ -130,25 +130,19 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         place = self.names.index(other) if other in self.names else _NO_NAME
         return self.like(operation(self.array, place))
 
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __rtruediv__ = _operator(operator.truediv, swapped=True)
-    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
-    __pow__ = _operator(operator.pow)
-    __and__, __rand__ = _operator(operator.and_), _operator(operator.and_, swapped=True)
-    __or__, __ror__ = _operator(operator.or_), _operator(operator.or_, swapped=True)
-    __xor__ = _operator(operator.xor)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __eq__ = _operator(operator.eq)
-    __ne__ = _operator(operator.ne)
-    lt, le = _operator(operator.lt), _operator(operator.le)
-    gt, ge = _operator(operator.gt), _operator(operator.ge)
-    eq, ne = _operator(operator.eq), _operator(operator.ne)
-    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
-    div = truediv = _operator(operator.truediv)
+    __rtruediv__ = operates(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = operates(operator.floordiv), operates(operator.mod)
+    __pow__ = operates(operator.pow)
+    __and__, __rand__ = operates(operator.and_), operates(operator.and_, swapped=True)
+    __or__, __ror__ = operates(operator.or_), operates(operator.or_, swapped=True)
+    __xor__ = operates(operator.xor)
+    __eq__ = operates(operator.eq)
+    __ne__ = operates(operator.ne)
+    lt, le = operates(operator.lt), operates(operator.le)
+    gt, ge = operates(operator.gt), operates(operator.ge)
+    eq, ne = operates(operator.eq), operates(operator.ne)
+    add, sub, mul = operates(operator.add), operates(operator.sub), operates(operator.mul)
+    div = truediv = operates(operator.truediv)
 
     def __neg__(self) -> Any:
         return self.like(-self.numbers("an operator"))
@@ -178,7 +172,7 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
 
     def between(self, left: Any, right: Any) -> Any:
         """Whether each entry is within two constants, ends included."""
-        return (self >= left) & (self <= right)
+        return are_between(self, left, right)
 
     def isin(self, values: Any) -> Any:
         """Whether each entry is one of some constants."""
@@ -646,3 +640,45 @@ class Dummies(PartOfPandas):
     def mean(self) -> Any:
         """Which share of the records has each entry."""
         return self._name(self._of.value_counts(normalize=True))
+
+
+# Of each name a text, a number or a truth, whatever the other rows hold.
+_FOLLOWED = frozenset(
+    {
+        *("capitalize", "casefold", "contains", "count", "endswith", "fullmatch", "len", "lower"),
+        *("lstrip", "match", "replace", "rstrip", "slice", "startswith", "strip", "title", "upper"),
+    }
+)
+
+
+class DeclaredTexts(PartOfPandas):
+    """``series.str``: what pandas makes of each name that a column may hold."""
+
+    __slots__ = ()
+
+    _of: RecordSeries
+    advice = "make a column of texts with .map({..}), with an entry for every name"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOLLOWED or self._of.names is None:
+            return super().__getattr__(name)
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            return self._made(name, arguments, options)
+
+        return method
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._made("__getitem__", (key,), {}) if self._of.names else self.refuse("an index")
+
+    def _made(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What pandas makes of a series of all names."""
+        import pandas
+
+        assert self._of.names is not None
+        names = list(self._of.names)
+        made = getattr(pandas.Series(names).str, name)(*arguments, **options).tolist()
+        return self._of.mapped(dict(zip(names, made, strict=True)), f".str.{name}")
+
+
+RecordSeries.str = property(DeclaredTexts)  # type: ignore[attr-defined]

@@ -16,7 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.pandas.of_pandas import PartOfPandas, SeriesOfPandas, columns_are_copied
+from liptest.values.pandas.of_pandas import (
+    PartOfPandas,
+    SeriesOfPandas,
+    are_between,
+    columns_are_copied,
+)
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, find_branching, is_symbolic
 from liptest.values.records.rows import (
     PLAIN,
@@ -246,10 +251,7 @@ class RowSeries(OfPandasRows, SeriesOfPandas):
 
     def between(self, left: Any, right: Any, inclusive: str = "both") -> Any:
         """Whether each lies between two numbers."""
-        if inclusive not in ("both", "left", "right", "neither"):
-            self.refuse(".between")
-        above = self >= left if inclusive in ("both", "left") else self > left
-        return above & (self <= right if inclusive in ("both", "right") else self < right)
+        return are_between(self, left, right, inclusive)
 
     def where(self, cond: Any, other: Any = None) -> Any:
         """Its own entries where a condition holds, and others elsewhere."""

@@ -19,7 +19,7 @@ from liptest.values.array import numbers_in_line
 from liptest.values.pandas.hidden_entries import move_entries
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.moving_methods import take_entries
-from liptest.values.pandas.of_pandas import SeriesOfPandas
+from liptest.values.pandas.of_pandas import SeriesOfPandas, are_between
 from liptest.values.protocol import is_nan, is_symbolic
 
 Numbers = Any
@@ -176,14 +176,6 @@ def fill_missing(series: KeyedSeries, value: Any = None) -> Any:
 def drop_missing(series: KeyedSeries) -> Any:
     """The entries that are not missing."""
     return take_entries(series, np.logical_not(list_missing(series)), ".dropna")
-
-
-def are_between(series: KeyedSeries, left: Any, right: Any, inclusive: str = "both") -> Any:
-    """Whether each entry lies between two numbers."""
-    if inclusive not in ("both", "left", "right", "neither"):
-        return series.refuse(".between with these arguments")
-    above = series >= left if inclusive in ("both", "left") else series > left
-    return above & (series <= right if inclusive in ("both", "right") else series < right)
 
 
 def fill_from(series: KeyedSeries, other: Any) -> Any:

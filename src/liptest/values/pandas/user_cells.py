@@ -19,6 +19,7 @@ from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import (
     CountsRows,
     FrameOfPandas,
+    GroupedColumns,
     MadeOfRows,
     OfPandas,
     SeriesOfPandas,
@@ -36,7 +37,7 @@ _ADVICE = (
 )
 
 
-class OfUsersAndGroups(MadeOfRows):
+class OfUsersAndGroups(MadeOfRows, GroupedColumns):
     """A frame by users and the entries of other columns.
 
     Parameters
@@ -73,11 +74,6 @@ class OfUsersAndGroups(MadeOfRows):
         if type(series) is not RecordSeries:
             return self.refuse("an index")
         return OfUsersAndGroups(self._frame, self._keys, as_index=self._as_index, column=series)
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and name in self._frame:
-            return self[name]
-        return super().__getattr__(name)
 
     def size(self) -> Any:
         """How many rows each user has in each group."""

@@ -378,7 +378,7 @@ def _aggregate(reader: Reader, inner: Any) -> Any:
         return reader.refuse(f"{str(inner)[:60]}")
     [(kind, node)] = inner.items()
     if kind == "Count":
-        return RowsTotal(_any_rows(reader, _count_input(node), "count()").count(), is_unsigned=True)
+        return RowsTotal(_any_rows(reader, _count_input(node)).count(), is_unsigned=True)
     if kind == "NUnique":
         users = reader.calculate(node)
         if type(users) is not KeySeries:
@@ -395,11 +395,11 @@ def _count_input(node: Any) -> Any:
     return node["input"] if isinstance(node, dict) and "input" in node else node
 
 
-def _any_rows(reader: Reader, node: Any, use: str) -> Any:
+def _any_rows(reader: Reader, node: Any) -> Any:
     column = reader.calculate(node)
     column = column.series if type(column) is Narrow else column
     is_column = type(column) in (RecordSeries, KeySeries)
-    return column if is_column else reader.refuse(f"{use} of what is not a column")
+    return column if is_column else reader.refuse("count() of what is not a column")
 
 
 def add_column(reader: Reader, found: Any) -> RowsTotal:

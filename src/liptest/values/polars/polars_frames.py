@@ -491,7 +491,23 @@ class PolarsSeries(CountsRows, OfPolars):
 # ---- groups
 
 
-class GroupedFrame(OfPolars):
+class _CountsEach(OfPolars):
+    """What makes numbers of each group, or of each user."""
+
+    __slots__ = ()
+
+    def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
+        """Numbers of each."""
+        raise NotImplementedError
+
+    def len(self, name: str = "len") -> Any:
+        """How many rows each has; users, where they are what is left of a group."""
+        import polars
+
+        return self.agg(polars.len().alias(name))
+
+
+class GroupedFrame(_CountsEach):
     """A frame by a column, perhaps among others."""
 
     __slots__ = ("_frame", "_name")
@@ -544,12 +560,6 @@ class PolarsGroups(GroupedFrame):
 
         return self._frame.occurring(self._frame, self._name, of_key, is_lazy=self._frame.is_lazy)
 
-    def len(self, name: str = "len") -> Any:
-        """How many records each group has."""
-        import polars
-
-        return self.agg(polars.len().alias(name))
-
 
 class UsersInGroups(GroupedFrame):
     """A frame by users and the entries of one column."""
@@ -566,12 +576,6 @@ class UsersInGroups(GroupedFrame):
             return self._frame.of_users_with(self._name, key, aggs, named_aggs)
 
         return CellsOfPolars(self._frame, self._name, of_key)
-
-    def len(self, name: str = "len") -> Any:
-        """How many records each user has in each group."""
-        import polars
-
-        return self.agg(polars.len().alias(name))
 
 
 class _OfCells(OfPolars):
@@ -620,7 +624,7 @@ class CellsOfPolars(_OfCells):
         return CellsByGroup(self._frame, self._name, self._of_key)
 
 
-class CellsByGroup(_OfCells):
+class CellsByGroup(_OfCells, _CountsEach):
     """Numbers of each user by group, of which sums over users are made."""
 
     __slots__ = ()
@@ -636,9 +640,3 @@ class CellsByGroup(_OfCells):
             are_of_rows=False,
             is_lazy=self._frame.is_lazy,
         )
-
-    def len(self, name: str = "len") -> Any:
-        """How many users each group has."""
-        import polars
-
-        return self.agg(polars.len().alias(name))

@@ -37,7 +37,7 @@ from liptest.values.reals.recipes import (
     ABOUT,
     ENDS,
     Recipe,
-    falling_quotient,
+    falls_in_second,
     gives_whole,
     has_known,
     is_safe,
@@ -259,7 +259,7 @@ class RealColumn(OwnNumbers):
             parts, lows, highs = parts[:1], lows[:1], highs[:1]
         operands = [part.operand() for part in parts]
         # A constant by a norm is infinite where this is 0, which np.minimum mends.
-        rule = falling_quotient if is_above_zero(ufunc, operands) else rule
+        rule = falls_in_second if is_above_zero(ufunc, operands) else rule
         with np.errstate(all="ignore"):
             ends = rule(ufunc, lows, highs)
         if ends is None:
@@ -404,39 +404,41 @@ class RealColumn(OwnNumbers):
             ]
             return reduce(operator.add, parts) if parts else kind(0)
         low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            return self.refuse(f"{use} of numbers without bounds", "clip them first")
-        records = self.answers.records
-        largest = np.maximum(np.abs(low), np.abs(high))
-        most = float(LARGEST_SUM) if has_known(self.recipe) else 1e300
-        if largest.max() * records > most:
-            return self.refuse(f"{use} of floats that may overflow", "clip them first")
-        if not largest.any():
+        largest = self._find_largest(use, low, high)
+        if not largest:
             return kind(0)
-        # Of numbers that are not multiples of anything: the entry next to a whole one.
-        some = np.nextafter(largest.max() / 3, np.inf)
-        sizes = np.array([largest.max(), 1.0 if gives_whole(self.recipe) else some])
-        if is_product:  # of which some may vanish in floats (tables, B19)
-            sizes = np.maximum(sizes * (1 + 2.0**-20), 1e-200)
         in_pairs = in_pairs and not self.is_strided
-        rounding = column_rounding(
-            sizes,
-            records,
-            is_off=False,
-            in_pairs=in_pairs,
-            is_fixed=self.answers.has_order and self.kept is None,
-        )
+        rounding = self._round_sum(largest, in_pairs=in_pairs, is_product=is_product)
         kept_here = None if self.kept is None else self.kept.tobytes()
         # Added up in another way it is another number, in its last digits.
         order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
         placed = order, layout or self.is_strided
         answer = self.answers.of_recipe((placed, self.recipe, kept_here), low, high, rounding)
         if self.ball is not None:
-            ball = self.ball
-            self.answers.note_ball((ball.key, kept_here), answer.number, ball)
+            self.answers.note_ball((self.ball.key, kept_here), answer.number, self.ball)
         run = self.branching.noise
         total = run.value_of_answer(answer, kind)
         return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
+
+    def _find_largest(self, use: str, low: Table, high: Table) -> Any:
+        """The largest absolute value; what may overflow in a sum is refused."""
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return self.refuse(f"{use} of numbers without bounds", "clip them first")
+        largest = np.maximum(np.abs(low), np.abs(high)).max()
+        most = float(LARGEST_SUM) if has_known(self.recipe) else 1e300
+        if largest * self.answers.records > most:
+            return self.refuse(f"{use} of floats that may overflow", "clip them first")
+        return largest
+
+    def _round_sum(self, largest: Any, *, in_pairs: bool, is_product: bool) -> Any:
+        """What floats lose of the sum of numbers that are so large at most."""
+        # Of numbers that are not multiples of anything: the entry next to a whole one.
+        some = np.nextafter(largest / 3, np.inf)
+        sizes = np.array([largest, 1.0 if gives_whole(self.recipe) else some])
+        if is_product:  # of which some may vanish in floats (tables, B19)
+            sizes = np.maximum(sizes * (1 + 2.0**-20), 1e-200)
+        is_fixed, records = self.answers.has_order and self.kept is None, self.answers.records
+        return column_rounding(sizes, records, is_off=False, in_pairs=in_pairs, is_fixed=is_fixed)
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""

@@ -35,10 +35,6 @@ def _falling(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return ufunc(*highs), ufunc(*lows)
 
 
-def _difference(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
-
-
 def _at_corners(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     values = [ufunc(*corner) for corner in product(*zip(lows, highs, strict=True))]
     return reduce(np.minimum, values), reduce(np.maximum, values)
@@ -50,8 +46,8 @@ def _quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return _at_corners(ufunc, lows, highs)
 
 
-def falling_quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    """Of a positive constant by what is not below 0."""
+def falls_in_second(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    """Of a difference, or of a positive constant by what is not below 0."""
     return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
 
 
@@ -121,7 +117,7 @@ ENDS: dict[Any, EndsRule] = {
     **dict.fromkeys((np.trunc, np.positive, np.sign, np.fmax, np.fmin), _rising),
     **dict.fromkeys((np.absolute, np.fabs, np.square), _even),
     np.negative: _falling,
-    np.subtract: _difference,
+    np.subtract: falls_in_second,
     np.multiply: _at_corners,
     np.divide: _quotient,
     np.power: _power,

@@ -133,10 +133,6 @@ class Marginals:
         return np.concatenate([table[:first], grid.reshape(-1)]), found
 
 
-#: A table, and the kinds of rows that it is by.
-_ByKinds = tuple[Table, Marginal | None]
-
-
 def join(one: Marginal | None, other: Marginal | None) -> Marginal | None:
     """The kinds by the columns of both; None where all rows are to be told apart."""
     if one is other or one is None or other is None:
