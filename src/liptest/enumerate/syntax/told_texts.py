@@ -59,6 +59,12 @@ class _Texts(ast.NodeTransformer):
         self._source = source
         self.has_texts = False
 
+    def _leave(self, node: ast.AST) -> ast.AST:
+        return node
+
+    # Of an exception only the type is told.
+    visit_Raise = visit_Assert = _leave
+
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         parts: list[ast.expr] = []
         for value in node.values:
