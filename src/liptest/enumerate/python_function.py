@@ -381,9 +381,15 @@ class PythonFunction(Mechanism):
         if self._may_be_of_rows:
             of_rows = self._rows_of(example)
             functions = part_functions(self.function, self._takes_generator, *of_rows)
-            for function in functions:
+            for function, _ in functions:
                 made = self._one_record(replace(function, make_frame=make_frame))
                 yield replace(made, **OF_PARTS)
+
+    def note_parts(self, dataset: IntArray) -> Iterator[Any]:
+        from liptest.enumerate.records.told_totals import note_parts
+
+        is_followed = self._may_be_of_rows and self._table is None
+        return note_parts(self, len(dataset)) if is_followed else iter(())
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}

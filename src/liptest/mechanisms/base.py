@@ -247,6 +247,17 @@ class Mechanism(ABC):
         """
         return iter(())
 
+    def note_parts(self, dataset: IntArray) -> Iterator[Any]:
+        """What it calculates from notes of its records alone: ``told_totals.NotePart``, so many
+        records as the dataset has."""
+        return iter(())
+
+    def by_totals(self, dataset: IntArray) -> Iterator[Mechanism]:
+        """Mechanisms that tell less of its outputs, on datasets with the values of this one."""
+        for part in self.note_parts(dataset):
+            with suppress(LiptestError):
+                yield from part.views(dataset)
+
     def of_rows(self, rows: IntArray) -> Mechanism:
         """Of a mechanism of one row of a table: the one whose datasets are places among some rows.
 
@@ -434,7 +445,9 @@ def to_refute(
 ) -> T:
     """``use`` the mechanism that can only refute, where there is one and what it says is enough;
     else as ``through_all_numbers``."""
-    for near in (mechanism.near_all_numbers(dataset), mechanism.without_light(LIGHT_RUNS)):
+    near_ones = (mechanism.near_all_numbers(dataset), mechanism.without_light(LIGHT_RUNS))
+    totals = mechanism.by_totals(dataset) if len(dataset) >= FEWEST_RECORDS else iter(())
+    for near in (*totals, *near_ones):
         if near is None:
             continue
         with suppress(LiptestError):
@@ -444,6 +457,8 @@ def to_refute(
     return through_all_numbers(mechanism, dataset, use)
 
 
+#: Totals are asked of datasets of so many records.
+FEWEST_RECORDS = 6
 #: Runs for one law without what is next to never.
 LIGHT_RUNS = 256
 

@@ -56,18 +56,32 @@ class NamesOfOutside(Protocol):
         """The class of the program that an expression names."""
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What the entries of the list of a loop mean.
+
+    An entry is a tuple of the list of what a pass changes, each with the place of its name in
+    ``names``, and of one number for each of ``cells``: what is added to it.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
 @dataclass
 class AddedUp:
     """A function whose loops over records that add up fill lists of what they add.
 
     ``lists`` are their names; ``sums`` those that hold what is added to whole numbers only, with
-    these numbers; ``attributes`` those of loops that change attributes, as "server.counts".
+    these numbers; ``attributes`` those of loops that change attributes, as "server.counts";
+    ``changes`` what their entries mean, but of loops that write into places of records.
     """
 
     definition: ast.FunctionDef
     lists: set[str] = field(default_factory=set)
     sums: dict[str, frozenset[str]] = field(default_factory=dict)
     attributes: dict[str, frozenset[str]] = field(default_factory=dict)
+    changes: dict[str, Changes] = field(default_factory=dict)
 
 
 def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> AddedUp:
@@ -89,6 +103,7 @@ def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> 
                 added.lists.add(loop.told)
                 added.sums |= loop.lists_of_sums
                 added.attributes |= loop.lists_of_attributes
+                added.changes |= loop.lists_of_changes
         place += 1
     made.body = body
     return added
@@ -215,6 +230,7 @@ class _AddingLoop:
         self.told = f"{_PREFIX}_{place}"
         self.lists_of_sums: dict[str, frozenset[str]] = {}
         self.lists_of_attributes: dict[str, frozenset[str]] = {}
+        self.lists_of_changes: dict[str, Changes] = {}
 
     def listed(self) -> tuple[list[ast.stmt], int] | None:
         """The statements with a loop that fills a list, and the place of what follows it."""
@@ -410,6 +426,8 @@ class _AddingLoop:
             and self._has_places(_value(self._body[starts[effect.name]]), effect.depth)
         }
         writing = _Writing(effects, own, self._index, cells, at_places)
+        if not copies:
+            self.lists_of_changes = {told: Changes(tuple(writing.names), tuple(cells))}
         parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
         writing.end = [_append(told, parts)]
         body = flat_statements(writing.visit(node) for node in loop.body)
@@ -468,7 +486,7 @@ class _Writing(ast.NodeTransformer):
         self._at_places = at_places
         self._effects = {id(effect.statement): effect for effect in effects}
         self._own, self._index, self._cells = own, index, cells
-        self._names = sorted({effect.name for effect in effects})
+        self.names = sorted({effect.name for effect in effects})
         self._depth = 0
         self.end: list[ast.stmt] = []
 
@@ -495,7 +513,7 @@ class _Writing(ast.NodeTransformer):
             how = node.value.func.attr  # type: ignore[attr-defined]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
             how += " on the left" if node.value.left is effect.amount else ""
-        what = f"{self._names.index(effect.name)} {how}"
+        what = f"{self.names.index(effect.name)} {how}"
         is_keyed = effect.key is not None and not effect.is_write_at(self._index)
         if effect.depth > 1:
             what += f" by {effect.depth} keys"

@@ -19,7 +19,11 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
-from liptest.enumerate.loops.adding_loops import with_lists_of_parts, with_split_tuples
+from liptest.enumerate.loops.adding_loops import (
+    Changes,
+    with_lists_of_parts,
+    with_split_tuples,
+)
 from liptest.enumerate.loops.plain_loops import with_lists
 from liptest.enumerate.loops.written_out import WrittenOut, write_out_methods
 from liptest.enumerate.records.changed_attributes import Outside, makes_plain_objects
@@ -37,7 +41,8 @@ from liptest.enumerate.syntax.function_source import (
 from liptest.enumerate.syntax.tree_pieces import is_name, name_called
 from liptest.enumerate.syntax.untold_states import may_tell_states
 
-_ROWS = "__rows_of_records__"
+#: The name of the rows in what is calculated later.
+ROWS = "__rows_of_records__"
 # Reads of a generator that tell what it drew before.
 _STATES = frozenset(
     {
@@ -116,7 +121,7 @@ class _Around:
 
     def constants(self, before: list[ast.stmt]) -> set[str]:
         """Names that hold numbers that come neither from data nor from random numbers."""
-        numbers: set[str] = {_ROWS}
+        numbers: set[str] = {ROWS}
         for node in before:
             targets = names_assigned(node)
             is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, numbers)
@@ -169,13 +174,17 @@ class RowsBody:
 
     ``is_of_numbers``: of what the rows add up to values alone count, not types. ``are_notes``: the
     rows are what passes add, as ``adding_loops`` notes it. ``outside`` is what they name beyond the
-    names of the function.
+    names of the function. ``later`` is the rest, with statements that give its constants before it,
+    and ``told`` the name of the rows there; ``changes`` is what notes mean, where that is known.
     """
 
     statements: list[ast.stmt]
     is_of_numbers: bool
     are_notes: bool
     outside: Outside
+    later: tuple[ast.stmt, ...] = ()
+    told: str = ROWS
+    changes: Changes | None = None
 
 
 def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[RowsBody]:
@@ -205,10 +214,24 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
         for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
-            if fine and _is_later(tail, around, constants | {told_list or _ROWS}, before):
+            if fine and _is_later(tail, around, constants | {told_list or ROWS}, before):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
-                yield RowsBody([*before, *rows], is_of_numbers, are_notes, outside)
+                given = [one for one in before if _gives_constants(one, constants)]
+                told = told_list if told_list and told_list in names_anywhere(*tail) else ROWS
+                yield RowsBody(
+                    [*before, *rows],
+                    is_of_numbers,
+                    are_notes,
+                    outside,
+                    (*given, *tail),
+                    told,
+                    added.changes.get(told),
+                )
+
+
+def _gives_constants(node: ast.stmt, constants: set[str]) -> bool:
+    return isinstance(node, ast.Assign) and names_assigned(node) <= constants
 
 
 def _adds_numbers(
@@ -276,7 +299,7 @@ class _Replaced(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if node is self.part:
-            return ast.copy_location(ast.Name(_ROWS, ast.Load()), node)
+            return ast.copy_location(ast.Name(ROWS, ast.Load()), node)
         return self.generic_visit(node)
 
 

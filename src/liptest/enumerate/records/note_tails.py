@@ -1,0 +1,205 @@
+"""What a server calculates of the notes of all records, followed with totals in their place.
+
+The statements behind the treatment of records (``row_tails``) are compiled as a function of their
+own, in which the list of notes stands for all lists of so many notes (``note_lists``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.loops.adding_loops import Changes
+from liptest.enumerate.records.note_changes import changed_object
+from liptest.enumerate.records.note_lists import Notes, call_with_notes
+from liptest.enumerate.records.note_totals import Totals
+from liptest.enumerate.records.record_values import original_of
+from liptest.enumerate.records.row_tails import RowsBody, looks_at_types
+from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned, names_read
+from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, read_source
+from liptest.enumerate.syntax.tree_pieces import name_node, plain_name, tuple_node
+
+_TOLD = f"{OWN_NAMES}told"
+_ITEM, _EVERY = f"{OWN_NAMES}item", f"{OWN_NAMES}every"
+# What entries of comprehensions may call.
+_CALLED = frozenset({"int", "float", "abs", "len", "round", "sum", "min", "max", "tuple"})
+_ASKING = frozenset({"type", "isinstance", "hasattr", "getattr", "issubclass", "id", "repr"})
+_PLAIN = (int, float, bool, str, type(None), np.int64, np.float64)
+
+
+class NotTold(Exception):
+    """The rest of a function is not followed with totals."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoteTail:
+    """The rest of a function, compiled twice: to be followed, and as it is written.
+
+    ``changes`` is what notes of a loop mean, or None where the rows are the notes.
+    """
+
+    code: Any
+    source: Any
+    changes: Changes | None
+    takes_generator: bool
+
+    def function(self, told: ToldNotes) -> FunctionType:
+        """The function that is followed."""
+        made = self.source.with_code(self.code, {_TOLD: told})
+        if made is None:
+            raise NotTold
+        return made  # type: ignore[no-any-return]
+
+
+def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> NoteTail:
+    """The rest of a function behind its rows; raises NotTold where it is not followed."""
+    source = read_source(function)
+    later = list(body.later)
+    names = names_anywhere(*later)
+    is_asking = names & _ASKING or any(
+        looks_at_types(function.__globals__.get(name)) for name in names
+    )
+    kinds = (ast.Is, ast.IsNot, ast.NamedExpr, ast.Try, ast.With, ast.While)
+    parts = [part for node in later for part in ast.walk(node)]
+    if source is None or is_asking or any(isinstance(part, kinds) for part in parts):
+        raise NotTold
+    if body.outside.names or (body.are_notes and body.changes is None):
+        raise NotTold
+    rewriting = _Rewriting(body)
+    statements = [rewriting.visit(copy_tree(node)) for node in later]
+    if body.are_notes and body.told in names_anywhere(*statements):
+        raise NotTold
+    if not body.are_notes:
+        rows = ast.Attribute(name_node(_TOLD), "notes", ast.Load())
+        statements.insert(0, ast.Assign([name_node(body.told, ast.Store())], rows))
+    code = source.code_of(source.with_body(statements), (_TOLD,))
+    if code is None:
+        raise NotTold
+    return NoteTail(code, source, body.changes, takes_generator)
+
+
+class _Rewriting(ast.NodeTransformer):
+    """Hands calls, comprehensions and changed objects to ``ToldNotes``."""
+
+    def __init__(self, body: RowsBody) -> None:
+        self.body = body
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        value = node.value
+        if self.body.are_notes and isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            held, told = value.elts
+            if plain_name(told) == self.body.told and plain_name(held):
+                owner = plain_name(held).removeprefix(f"{self.body.told}_")
+                node.value = _ask("changed", held, ast.Constant(owner))
+                return node
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.func, (ast.Name, ast.Attribute)):
+            asked = _ask("call", node.func, *node.args)
+            asked.keywords = node.keywords
+            return ast.copy_location(asked, node)
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self._comprehension(node)
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        names = _names_beside(node)
+        if len(node.generators) != 1 or names is None:
+            return self.generic_visit(node)
+        own = node.generators[0]
+        one = ast.comprehension(
+            copy_tree(own.target), tuple_node([name_node(_ITEM)]), copy_tree_list(own.ifs), 0
+        )
+        entry = _lambda(_ITEM, ast.ListComp(copy_tree(node.elt), [one]))
+        beside = _lambda(None, tuple_node([name_node(name) for name in sorted(names)]))
+        self.generic_visit(node)
+        walked, own.iter = own.iter, name_node(_EVERY)
+        return ast.copy_location(_ask("each", walked, entry, beside, _lambda(_EVERY, node)), node)
+
+
+def copy_tree_list(nodes: list[ast.expr]) -> list[ast.expr]:
+    """Copies of some expressions."""
+    return [copy_tree(node) for node in nodes]
+
+
+def _names_beside(node: ast.ListComp | ast.GeneratorExp) -> set[str] | None:
+    """What a comprehension reads beside its entries; None where it does more than calculate."""
+    own = node.generators[0]
+    inside = [node.elt, *own.ifs]
+    names = names_read(*inside) - names_assigned(own.target)
+    for part in (part for one in inside for part in ast.walk(one)):
+        if isinstance(part, (ast.Attribute, ast.Lambda, ast.Await, ast.Yield, ast.JoinedStr)):
+            return None
+        if isinstance(part, ast.Call) and plain_name(part.func) not in _CALLED:
+            return None
+    return names
+
+
+def _ask(method: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(name_node(_TOLD), method, ast.Load()), list(arguments), [])
+
+
+def _lambda(name: str | None, body: ast.expr) -> ast.Lambda:
+    given = [] if name is None else [ast.arg(name)]
+    return ast.Lambda(ast.arguments([], given, None, [], [], None, []), body)
+
+
+class ToldNotes:
+    """What the rewritten rest of a function asks."""
+
+    def __init__(
+        self, totals: Totals, notes: list[Any], rows: Notes | None, changes: Changes | None
+    ) -> None:
+        self._totals, self._notes, self._changes = totals, notes, changes
+        #: The rows.
+        self.notes = rows
+
+    def changed(self, held: Any, owner: str) -> Any:
+        """An object as the loop over the records leaves it."""
+        assert self._changes is not None
+        return changed_object(held, owner, self._notes, self._changes, self._totals)
+
+    def call(self, called: Any, *arguments: Any, **options: Any) -> Any:
+        """A call, which may be of notes."""
+        every = (*arguments, *options.values())
+        if not any(type(one) is Notes for one in every):
+            return called(*arguments, **options)
+        if type(arguments[0] if arguments else None) is not Notes:
+            self._totals.refuse("a call with notes among its arguments")
+        return call_with_notes(called, *arguments, **options)
+
+    def each(
+        self,
+        walked: Any,
+        entry: Callable[[Any], list[Any]],
+        beside: Callable[[], tuple[Any, ...]],
+        every: Callable[[Any], Any],
+    ) -> Any:
+        """A comprehension, which may be over the notes."""
+        if type(walked) is not Notes:
+            return every(walked)
+        if not all(map(_is_plain, beside())):
+            self._totals.refuse("a loop over the notes that reads more than numbers")
+        return walked.mapped(entry)
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return all(map(_is_plain, value))
+    is_array = type(value) is np.ndarray and value.dtype.kind in "biuf"
+    own = original_of(value)
+    return is_array or type(value) in _PLAIN or any(own is one for one in _BUILT_IN)
+
+
+_BUILT_IN = (int, float, abs, len, round, sum, min, max, tuple)
