@@ -445,9 +445,7 @@ def to_refute(
 ) -> T:
     """``use`` the mechanism that can only refute, where there is one and what it says is enough;
     else as ``through_all_numbers``."""
-    near_ones = (mechanism.near_all_numbers(dataset), mechanism.without_light(LIGHT_RUNS))
-    totals = mechanism.by_totals(dataset) if len(dataset) >= FEWEST_RECORDS else iter(())
-    for near in (*totals, *near_ones):
+    for near in _views_to_refute(mechanism, dataset):
         if near is None:
             continue
         with suppress(LiptestError):
@@ -455,6 +453,13 @@ def to_refute(
             if is_enough(found):
                 return found
     return through_all_numbers(mechanism, dataset, use)
+
+
+def _views_to_refute(mechanism: Mechanism, dataset: IntArray) -> Iterator[Mechanism | None]:
+    if len(dataset) >= FEWEST_RECORDS:
+        yield from mechanism.by_totals(dataset)
+    yield mechanism.near_all_numbers(dataset)
+    yield mechanism.without_light(LIGHT_RUNS)
 
 
 #: Totals are asked of datasets of so many records.

@@ -1,8 +1,8 @@
 """The notes of all records as a list or an array that a server adds up.
 
-What is done entry by entry is done to each note that a record may have; sums, means and counts over
-the records are totals (``note_totals``). All else is refused: what tells of the order of records, or
-which notes there are (docs/theory/records.md, P7).
+What is done entry by entry is done to each note that a record may have; sums, means and counts
+over the records are totals (``note_totals``). All else is refused: what tells of the order of
+records, or which notes there are (docs/theory/records.md, P7).
 """
 
 from __future__ import annotations
@@ -64,6 +64,12 @@ class Notes:
         made = [entry(one) if kept else [] for one, kept in zip(given, self.kept, strict=True)]
         values = [one[0] if one else None for one in made]
         return Notes(self.totals, values, is_array=False, kept=[bool(one) for one in made])
+
+    def items(self) -> list[Any]:
+        """What a loop over the records goes over, of each note."""
+        if not all(self.kept):
+            self.refuse("a loop over chosen entries")
+        return list(map(self._item, self.entries))
 
     def _item(self, entry: Any) -> Any:
         return entry[0] if self.is_array else entry

@@ -7,22 +7,36 @@ own, in which the list of notes stands for all lists of so many notes (``note_li
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.adding_loops import Changes
+from liptest.enumerate.loops.adding_loops import Changes, with_lists_of_parts
+from liptest.enumerate.records.entries_of_totals import call_entry_by_entry
 from liptest.enumerate.records.note_changes import changed_object
 from liptest.enumerate.records.note_lists import Notes, call_with_notes
 from liptest.enumerate.records.note_totals import Totals
-from liptest.enumerate.records.record_values import original_of
+from liptest.enumerate.records.record_code import NotAlike, RecordCode, analyse_loop
+from liptest.enumerate.records.record_values import (
+    changes_seen,
+    check_record_code,
+    look_up_name,
+    original_of,
+)
 from liptest.enumerate.records.row_tails import RowsBody, looks_at_types
 from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned, names_read
 from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, read_source
-from liptest.enumerate.syntax.tree_pieces import name_node, plain_name, tuple_node
+from liptest.enumerate.syntax.tree_pieces import (
+    flat_statements,
+    is_name,
+    name_node,
+    plain_name,
+    tuple_node,
+)
 
 _TOLD = f"{OWN_NAMES}told"
 _ITEM, _EVERY = f"{OWN_NAMES}item", f"{OWN_NAMES}every"
@@ -47,6 +61,7 @@ class NoteTail:
     source: Any
     changes: Changes | None
     takes_generator: bool
+    passes: tuple[tuple[RecordCode, Changes], ...] = ()
 
     def function(self, told: ToldNotes) -> FunctionType:
         """The function that is followed."""
@@ -70,8 +85,9 @@ def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> Not
         raise NotTold
     if body.outside.names or (body.are_notes and body.changes is None):
         raise NotTold
-    rewriting = _Rewriting(body)
-    statements = [rewriting.visit(copy_tree(node)) for node in later]
+    loops = _Loops(function, body, source.node)
+    rewriting = _Rewriting(body, loops)
+    statements = flat_statements(rewriting.visit(copy_tree(node)) for node in loops.body)
     if body.are_notes and body.told in names_anywhere(*statements):
         raise NotTold
     if not body.are_notes:
@@ -80,17 +96,70 @@ def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> Not
     code = source.code_of(source.with_body(statements), (_TOLD,))
     if code is None:
         raise NotTold
-    return NoteTail(code, source, body.changes, takes_generator)
+    return NoteTail(code, source, body.changes, takes_generator, tuple(rewriting.passes))
+
+
+class _Loops:
+    """The statements with loops over the rows that add up as loops that fill lists of notes."""
+
+    def __init__(self, function: Any, body: RowsBody, definition: Any) -> None:
+        self.body = list(body.later)
+        self.lists: set[str] = set()
+        self.changes: dict[str, Changes] = {}
+        self.space: dict[str, Any] = function.__globals__
+        for place, node in enumerate(self.body):
+            if isinstance(node, ast.Assign) and is_name(node.value, body.told):
+                self._rewrite(place, plain_name(node.targets[0]), definition)
+                return
+
+    def _rewrite(self, place: int, name: str, definition: Any) -> None:
+        if not name or not isinstance(definition, ast.FunctionDef):
+            return
+        made = copy_tree(definition)
+        made.args = ast.arguments([], [ast.arg(name)], None, [], [], None, [])
+        made.body = self.body[place + 1 :]
+        added = with_lists_of_parts(made, self)
+        if added.attributes:
+            return
+        self.body = [*self.body[: place + 1], *added.definition.body]
+        self.lists, self.changes = added.lists, added.changes
+
+    def is_numpy(self, name: str) -> bool:
+        """Whether a name stands for NumPy."""
+        return self.space.get(name) is np
+
+    def kind_of(self, node: ast.expr) -> type | None:
+        """No objects of the program are changed here."""
+        return None
 
 
 class _Rewriting(ast.NodeTransformer):
     """Hands calls, comprehensions and changed objects to ``ToldNotes``."""
 
-    def __init__(self, body: RowsBody) -> None:
-        self.body = body
+    def __init__(self, body: RowsBody, loops: _Loops) -> None:
+        self.body, self.loops = body, loops
+        self.passes: list[tuple[RecordCode, Changes]] = []
+        self._numbers: dict[str, int] = {}
+
+    def visit_For(self, node: ast.For) -> Any:
+        told = _find_told(node) if self.loops.lists else None
+        if told is None or told.told not in self.loops.changes:
+            return self.generic_visit(node)
+        name = told.told
+        number = self._numbers[name] = len(self.passes)
+        self.passes.append((told, self.loops.changes[name]))
+        node.iter = _ask("passes", ast.Constant(number), self.visit(node.iter))
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         value = node.value
+        if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            held, told = value.elts
+            number = self._numbers.get(plain_name(told))
+            if number is not None and plain_name(held):
+                owner = ast.Constant(plain_name(held))
+                node.value = _ask("added", ast.Constant(number), held, owner, told)
+                return node
         if self.body.are_notes and isinstance(value, ast.Tuple) and len(value.elts) == 2:
             held, told = value.elts
             if plain_name(told) == self.body.told and plain_name(held):
@@ -128,6 +197,15 @@ class _Rewriting(ast.NodeTransformer):
         return ast.copy_location(_ask("each", walked, entry, beside, _lambda(_EVERY, node)), node)
 
 
+def _find_told(node: ast.For) -> RecordCode | None:
+    """A loop that fills a list with one entry for each of what it goes over."""
+    try:
+        code = analyse_loop(node)
+    except NotAlike:
+        return None
+    return code if code.told is not None else None
+
+
 def copy_tree_list(nodes: list[ast.expr]) -> list[ast.expr]:
     """Copies of some expressions."""
     return [copy_tree(node) for node in nodes]
@@ -159,22 +237,46 @@ class ToldNotes:
     """What the rewritten rest of a function asks."""
 
     def __init__(
-        self, totals: Totals, notes: list[Any], rows: Notes | None, changes: Changes | None
+        self, totals: Totals, notes: list[Any], rows: Notes | None, tail: NoteTail
     ) -> None:
-        self._totals, self._notes, self._changes = totals, notes, changes
+        self._totals, self._notes, self._tail = totals, notes, tail
         #: The rows.
         self.notes = rows
 
+    def passes(self, number: int, walked: Any) -> Iterator[Any]:
+        """What a loop goes over that fills a list of notes: of each note once."""
+        code, _ = self._tail.passes[number]
+        frame = sys._getframe(1)
+        local, space = frame.f_locals, frame.f_globals
+        if type(walked) is not Notes:
+            self._totals.refuse("a loop that is not over the notes")
+        try:
+            read = check_record_code(
+                code, lambda name: local[name] if name in local else look_up_name(name, space)
+            )
+            changed = changes_seen(list(read))
+        except NotAlike as problem:
+            self._totals.refuse(str(problem))
+        yield from walked.items()
+        if changed():
+            self._totals.refuse("a change to an object of outside in a loop over the notes")
+
+    def added(self, number: int, held: Any, owner: str, told: list[Any]) -> Any:
+        """An object as such a loop leaves it."""
+        if len(told) != len(self._notes):
+            self._totals.refuse("a loop that is left before its end")
+        return changed_object(held, owner, told, self._tail.passes[number][1], self._totals)
+
     def changed(self, held: Any, owner: str) -> Any:
         """An object as the loop over the records leaves it."""
-        assert self._changes is not None
-        return changed_object(held, owner, self._notes, self._changes, self._totals)
+        assert self._tail.changes is not None
+        return changed_object(held, owner, self._notes, self._tail.changes, self._totals)
 
     def call(self, called: Any, *arguments: Any, **options: Any) -> Any:
         """A call, which may be of notes."""
         every = (*arguments, *options.values())
         if not any(type(one) is Notes for one in every):
-            return called(*arguments, **options)
+            return call_entry_by_entry(called, arguments, options)
         if type(arguments[0] if arguments else None) is not Notes:
             self._totals.refuse("a call with notes among its arguments")
         return call_with_notes(called, *arguments, **options)

@@ -23,7 +23,7 @@ from liptest.enumerate.intercept.generator import ChoiceGenerator
 from liptest.enumerate.records.by_records import OF_PARTS, part_functions
 from liptest.enumerate.records.factored_passes import PartsTree
 from liptest.enumerate.records.note_lists import Notes
-from liptest.enumerate.records.note_tails import NotTold, NoteTail, ToldNotes, compile_tail
+from liptest.enumerate.records.note_tails import NoteTail, NotTold, ToldNotes, compile_tail
 from liptest.enumerate.records.note_totals import Steps, Totals
 from liptest.enumerate.trees.outputs import Items, Typed, canonical_output
 from liptest.enumerate.trees.running import Run
@@ -31,12 +31,17 @@ from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.base import Mechanism, MechanismWrapper
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.mechanisms.total_laws import law_of_count
+from liptest.runs.surroundings import surroundings_kept
 from liptest.values.array import SymbolicArray
 from liptest.values.draws.factor_values import FactorValue
 from liptest.values.protocol import is_symbolic
 
 # Notes that a record may have.
 _MOST_NOTES = 1 << 12
+# Runs of the function itself, each of which has to give an output that is known.
+_RUNS = 3
+# Kept: while a program is analysed the name stands for something else.
+_new_generator = np.random.default_rng
 _PLAIN = {"int": int, "float": float, "str": str, "NoneType": type(None)}
 _OF_NUMPY = {"int64": np.int64, "float64": np.float64}
 Law = dict[Output, Fraction]
@@ -108,6 +113,7 @@ class NotePart:
                 template = following.template()
             line = following.steps if len(following.counts) == 1 else None
         if template is not None:
+            self._check_runs(dataset, lambda output: _may_be(template, output))
             events = _find_events(template, every, len(dataset))
             if events:
                 yield _EndsOfTotals(self.function, laws, events)
@@ -116,8 +122,21 @@ class NotePart:
         with self.function._session() as session:
             following = _Following(self, every, len(dataset), session)
             outcomes = following.outcomes(line)
+        self._check_runs(dataset, set(outcomes).__contains__)
         steps = dict(zip(every, line, strict=True))
         yield _LineOfTotals(self.function, laws, steps, outcomes)
+
+    def _check_runs(self, dataset: IntArray, may_be: Callable[[Output], bool]) -> None:
+        """Raise UnsupportedForm where the function gives another output than those known."""
+        if not self.tail.takes_generator:
+            return
+        for seed in range(_RUNS):
+            given = np.array(dataset, dtype=np.int64)
+            given.flags.writeable = False
+            with surroundings_kept():
+                output = self.function.function(given, _new_generator(seed))
+            if not may_be(canonical_output(output, self.function.name)):
+                raise UnsupportedForm("totals that are not those of the function")
 
 
 def _largest_ratio(left: Law, right: Law) -> Fraction | None:
@@ -221,7 +240,7 @@ class _Following:
                 rows = rows.as_array()
             elif self.kind != "list":
                 totals.refuse("rows of another kind")
-        told = ToldNotes(totals, self.notes, rows, self.part.tail.changes)
+        told = ToldNotes(totals, self.notes, rows, self.part.tail)
         function = self.part.tail.function(told)
         return function(data, rng) if self.part.tail.takes_generator else function(data)
 
@@ -289,6 +308,20 @@ def _pin(template: Any, output: Any, left: dict[Steps, set[int]]) -> None:
         values = dict(output.items)
         for key, part in template.entries:
             _pin(part, values[key], left)
+
+
+def _may_be(template: Any, output: Any) -> bool:
+    """Whether some values of the counts lead to an output."""
+    if type(template) is PlaceOfTotal:
+        return any(_is_same(one, output) for one in template.outcomes)
+    if type(template) is tuple:
+        is_tuple = type(output) is tuple and len(output) == len(template)
+        return is_tuple and all(map(_may_be, template, output))
+    if type(template) is Keyed:
+        values = dict(output.items) if type(output) is Items else {}
+        is_dict = values.keys() == {key for key, _ in template.entries}
+        return is_dict and all(_may_be(part, values[key]) for key, part in template.entries)
+    return _is_same(template, output)
 
 
 def _is_same(one: Output, other: Output) -> bool:
