@@ -33,7 +33,8 @@ from liptest.enumerate.syntax.tree_pieces import (
     tuple_node,
 )
 
-_PREFIX = "__added_by_records"
+#: How names of lists of what loops add begin.
+PREFIX = "__added_by_records"
 _ADDING = frozenset({"append", "extend", "add", "update", "appendleft"})
 _MAKING = frozenset(
     {"zeros", "ones", "full", "list", "dict", "set", "Counter", "defaultdict", "deque", "range"}
@@ -84,14 +85,19 @@ class AddedUp:
     changes: dict[str, Changes] = field(default_factory=dict)
 
 
-def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> AddedUp:
-    """The same function, whose loops over records that add up fill lists of what they add."""
+def with_lists_of_parts(
+    definition: ast.FunctionDef, naming: NamesOfOutside, until: str = ""
+) -> AddedUp:
+    """The same function, whose loops over records that add up fill lists of what they add.
+
+    ``until``: the list of the last loop that is written so.
+    """
     made = copy.copy(definition)
     added = AddedUp(made)
     parameters = list_parameters(definition.args)
     body = definition.body
     place = 0
-    if any(name.startswith(_PREFIX) for name in names_anywhere(definition)):
+    if any(name.startswith(PREFIX) for name in names_anywhere(definition)):
         return added  # whose names these are would not be clear
     while place < len(body) and parameters:
         node = body[place]
@@ -104,6 +110,8 @@ def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> 
                 added.sums |= loop.lists_of_sums
                 added.attributes |= loop.lists_of_attributes
                 added.changes |= loop.lists_of_changes
+                if loop.told == until:
+                    break
         place += 1
     made.body = body
     return added
@@ -227,7 +235,7 @@ class _AddingLoop:
         #: Reads of the place of the record in a copy of the data, by the name of the copy.
         self._reads: list[tuple[str, ast.expr]] = []
         #: The list that it fills instead.
-        self.told = f"{_PREFIX}_{place}"
+        self.told = f"{PREFIX}_{place}"
         self.lists_of_sums: dict[str, frozenset[str]] = {}
         self.lists_of_attributes: dict[str, frozenset[str]] = {}
         self.lists_of_changes: dict[str, Changes] = {}
@@ -316,8 +324,8 @@ class _AddingLoop:
         is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
         if value is None or not is_single or name in names_anywhere(value):
             return None
-        is_new = self._is_copy(value) or _is_new(value, self._data)
-        return naming[0] if (self._is_object(value) if is_owner else is_new) else None
+        is_made = self._is_copy(value) or is_new(value)
+        return naming[0] if (self._is_object(value) if is_owner else is_made) else None
 
     def _is_object(self, value: ast.expr) -> bool:
         """Whether it is a new object of a class of the program, which is given no data."""
@@ -565,7 +573,7 @@ def _names_bound(target: ast.AST) -> set[str]:
     return set()
 
 
-def _is_new(value: ast.expr, data: str) -> bool:
+def is_new(value: ast.expr) -> bool:
     """Whether an expression makes an object of its own of constants and lengths."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and _last_name(node.func) not in _MAKING | {"len"}:

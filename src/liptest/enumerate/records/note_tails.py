@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.adding_loops import Changes, with_lists_of_parts
+from liptest.enumerate.loops.adding_loops import PREFIX, Changes, with_lists_of_parts
 from liptest.enumerate.records.entries_of_totals import call_entry_by_entry
 from liptest.enumerate.records.note_changes import changed_object
 from liptest.enumerate.records.note_lists import Notes, call_with_notes
@@ -76,6 +76,8 @@ def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> Not
     source = read_source(function)
     later = list(body.later)
     names = names_anywhere(*later)
+    if not later or any(one.startswith(PREFIX) and body.told not in one for one in names):
+        raise NotTold
     is_asking = names & _ASKING or any(
         looks_at_types(function.__globals__.get(name)) for name in names
     )
@@ -117,7 +119,13 @@ class _Loops:
             return
         made = copy_tree(definition)
         made.args = ast.arguments([], [ast.arg(name)], None, [], [], None, [])
-        made.body = self.body[place + 1 :]
+        # Other loops are run as they are written.
+        made.body = [
+            ast.copy_location(ast.If(ast.Constant(True), [node], []), node)
+            if isinstance(node, ast.For) and name not in names_anywhere(node.iter)
+            else node
+            for node in self.body[place + 1 :]
+        ]
         added = with_lists_of_parts(made, self)
         if added.attributes:
             return

@@ -21,6 +21,7 @@ import numpy as np
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
 from liptest.enumerate.loops.adding_loops import (
     Changes,
+    is_new,
     with_lists_of_parts,
     with_split_tuples,
 )
@@ -217,21 +218,62 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
             if fine and _is_later(tail, around, constants | {told_list or ROWS}, before):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
-                given = [one for one in before if _gives_constants(one, constants)]
-                told = told_list if told_list and told_list in names_anywhere(*tail) else ROWS
-                yield RowsBody(
-                    [*before, *rows],
-                    is_of_numbers,
-                    are_notes,
-                    outside,
-                    (*given, *tail),
-                    told,
-                    added.changes.get(told),
-                )
+                parts = [*before, *rows], is_of_numbers, are_notes, outside
+                rest = _Rest(written.definition, around, constants)
+                if are_notes and told_list is not None:
+                    plain = rest.behind_loop(told_list)
+                    yield RowsBody(*parts, plain, told_list, added.changes.get(told_list))
+                else:
+                    yield RowsBody(*parts, rest.behind_cut(node, later))
 
 
-def _gives_constants(node: ast.stmt, constants: set[str]) -> bool:
-    return isinstance(node, ast.Assign) and names_assigned(node) <= constants
+@dataclass(frozen=True)
+class _Rest:
+    """The rest of a function as it is written, but for a loop that fills a list of notes.
+
+    () where it reads more than rows, constants, and objects that were made of constants.
+    """
+
+    definition: ast.FunctionDef
+    around: _Around
+    constants: set[str]
+
+    def behind_loop(self, told: str) -> tuple[ast.stmt, ...]:
+        """Behind a loop that fills this list."""
+        body = with_lists_of_parts(self.definition, self.around, until=told).definition.body
+        places = [k for k, node in enumerate(body) if _find_told_in(node) == told]
+        if len(places) != 1:
+            return ()
+        [place] = places
+        return self._with_given(body[:place], body[place + 1 :], told)
+
+    def behind_cut(self, node: ast.stmt, later: list[ast.stmt]) -> tuple[ast.stmt, ...]:
+        """Behind a statement, of which ``later`` is left."""
+        body = self.definition.body
+        places = [k for k, one in enumerate(body) if one is node]
+        if not places:
+            return ()
+        return self._with_given(body[: places[0]], [*later, *body[places[0] + 1 :]], ROWS)
+
+    def _with_given(
+        self, before: list[ast.stmt], rest: list[ast.stmt], told: str
+    ) -> tuple[ast.stmt, ...]:
+        mine = [node for node in before if told not in names_assigned(node)]
+        given = [node for node in mine if self._is_given(node, before)]
+        known = self.constants | {told, ROWS} | names_assigned(*given)
+        fresh = names_assigned(*rest) - names_assigned(*before) - set(self.around.parameters)
+        return (*given, *rest) if self.around.named(*rest) <= known | fresh else ()
+
+    def _is_given(self, node: ast.stmt, before: list[ast.stmt]) -> bool:
+        """Whether it gives a constant, or an object of constants that nothing else names yet."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return False
+        names = names_assigned(node)
+        if names <= self.constants:
+            return True
+        named = [one for one in before if names & names_anywhere(one)]
+        is_plain = isinstance(node.targets[0], ast.Name) and is_new(node.value)
+        return is_plain and len(named) == 1 and self.around.named(node.value) <= self.constants
 
 
 def _adds_numbers(
