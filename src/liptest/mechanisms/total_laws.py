@@ -26,9 +26,9 @@ def law_of_count(parts: list[Part], outcomes: list[Output]) -> OutputLaw:
         total = arb_poly([1])
         for steps, count in parts:
             own = [Fraction(0)] * (1 + max(step for step, _ in steps))
-            for step, mass in steps:
-                own[step] += mass
-            total = total * arb_poly([exact_ball(mass) for mass in own]) ** count
+            for step, share in steps:
+                own[step] += share
+            total = total * arb_poly([exact_ball(share) for share in own]) ** count
         masses: dict[Output, arb] = {}
         for place, mass in enumerate(total.coeffs()):
             if mass.is_zero():
@@ -36,8 +36,8 @@ def law_of_count(parts: list[Part], outcomes: list[Output]) -> OutputLaw:
             output = outcomes[place]
             masses[output] = masses[output] + mass if output in masses else mass
         logs, errors = [], []
-        for mass in masses.values():
-            log = mass.log()
+        for ball in masses.values():
+            log = ball.log()
             middle = float(log.mid())
             logs.append(middle)
             errors.append(float(log.rad().upper()) + _ROUNDING * max(1.0, abs(middle)))

@@ -58,7 +58,7 @@ class NamesOfOutside(Protocol):
 
 
 @dataclass(frozen=True)
-class Changes:
+class NotedChanges:
     """What the entries of the list of a loop mean.
 
     An entry is a tuple of the list of what a pass changes, each with the place of its name in
@@ -82,7 +82,7 @@ class AddedUp:
     lists: set[str] = field(default_factory=set)
     sums: dict[str, frozenset[str]] = field(default_factory=dict)
     attributes: dict[str, frozenset[str]] = field(default_factory=dict)
-    changes: dict[str, Changes] = field(default_factory=dict)
+    changes: dict[str, NotedChanges] = field(default_factory=dict)
 
 
 def with_lists_of_parts(
@@ -238,7 +238,7 @@ class _AddingLoop:
         self.told = f"{PREFIX}_{place}"
         self.lists_of_sums: dict[str, frozenset[str]] = {}
         self.lists_of_attributes: dict[str, frozenset[str]] = {}
-        self.lists_of_changes: dict[str, Changes] = {}
+        self.lists_of_changes: dict[str, NotedChanges] = {}
 
     def listed(self) -> tuple[list[ast.stmt], int] | None:
         """The statements with a loop that fills a list, and the place of what follows it."""
@@ -279,7 +279,7 @@ class _AddingLoop:
     # ---- what the loop changes
 
     def _effects(self) -> list[_Effect]:
-        """Changes of objects that the loop does not make itself."""
+        """NotedChanges of objects that the loop does not make itself."""
         nodes = [node for node in ast.walk(self._loop) if isinstance(node, ast.stmt)]
         effects = [effect for node in nodes if (effect := _find_effect(node)) is not None]
         changed = {id(effect.statement) for effect in effects if effect.key is None}
@@ -324,7 +324,7 @@ class _AddingLoop:
         is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
         if value is None or not is_single or name in names_anywhere(value):
             return None
-        is_made = self._is_copy(value) or is_new(value)
+        is_made = self._is_copy(value) or makes_object(value)
         return naming[0] if (self._is_object(value) if is_owner else is_made) else None
 
     def _is_object(self, value: ast.expr) -> bool:
@@ -435,7 +435,7 @@ class _AddingLoop:
         }
         writing = _Writing(effects, own, self._index, cells, at_places)
         if not copies:
-            self.lists_of_changes = {told: Changes(tuple(writing.names), tuple(cells))}
+            self.lists_of_changes = {told: NotedChanges(tuple(writing.names), tuple(cells))}
         parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
         writing.end = [_append(told, parts)]
         body = flat_statements(writing.visit(node) for node in loop.body)
@@ -573,7 +573,7 @@ def _names_bound(target: ast.AST) -> set[str]:
     return set()
 
 
-def is_new(value: ast.expr) -> bool:
+def makes_object(value: ast.expr) -> bool:
     """Whether an expression makes an object of its own of constants and lengths."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and _last_name(node.func) not in _MAKING | {"len"}:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.adding_loops import AT_PLACE, Changes
-from liptest.enumerate.records.note_totals import Added, Totals
+from liptest.enumerate.loops.adding_loops import AT_PLACE, NotedChanges
+from liptest.enumerate.records.note_totals import Added, NoteTotals
 from liptest.enumerate.records.record_values import attribute_in_place
 
 _PLUS, _MINUS = ("Add", "Add on the left"), ("Sub",)
@@ -22,7 +22,7 @@ Place = tuple[Any, ...]
 
 
 def changed_object(
-    held: Any, owner: str, notes: list[Any], changes: Changes, totals: Totals
+    held: Any, owner: str, notes: list[Any], changes: NotedChanges, totals: NoteTotals
 ) -> Any:
     """An object as the loop leaves it; ``owner`` is its name in the loop."""
     if owner in changes.cells:
@@ -45,7 +45,7 @@ def changed_object(
 
 
 def _read_changes(
-    entries: list[Any], number: int, name: str, totals: Totals
+    entries: list[Any], number: int, name: str, totals: NoteTotals
 ) -> dict[Place, tuple[Any, ...]]:
     """What one pass adds at which places of an object, in order."""
     added: dict[Place, tuple[Any, ...]] = {}
@@ -65,7 +65,7 @@ def _read_changes(
     return added
 
 
-def _with_totals(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: Totals) -> Any:
+def _with_totals(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: NoteTotals) -> Any:
     places = list(dict.fromkeys(place for own in added for place in own))
     if type(held) is np.ndarray:
         cells: dict[tuple[int, ...], Added] = {}
@@ -83,7 +83,7 @@ def _with_totals(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: T
     return _with_entries(held, added, totals)
 
 
-def _with_entries(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: Totals) -> Any:
+def _with_entries(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: NoteTotals) -> Any:
     """A list or a dict, or one of lists, with totals."""
     made = _copy(held, totals)
     firsts: dict[Any, Any] = {}
@@ -102,7 +102,7 @@ def _with_entries(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: 
     return made
 
 
-def _copy(held: Any, totals: Totals) -> Any:
+def _copy(held: Any, totals: NoteTotals) -> Any:
     if type(held) is not list and type(held) not in _DICTS:
         totals.refuse("an object that is not a list, a dict or an array")
     if type(held) is list and len({id(entry) for entry in held if type(entry) is list}) < sum(
@@ -112,7 +112,7 @@ def _copy(held: Any, totals: Totals) -> Any:
     return held.copy()
 
 
-def _key_of(held: Any, key: Any, totals: Totals) -> Any:
+def _key_of(held: Any, key: Any, totals: NoteTotals) -> Any:
     """A key that is there from the start."""
     if type(held) is list:
         is_place = type(key) in (int, np.int64) and -len(held) <= key < len(held)
@@ -122,7 +122,7 @@ def _key_of(held: Any, key: Any, totals: Totals) -> Any:
     return key
 
 
-def _index_in(held: Any, place: Place, totals: Totals) -> tuple[int, ...]:
+def _index_in(held: Any, place: Place, totals: NoteTotals) -> tuple[int, ...]:
     index = place[0] if len(place) == 1 and type(place[0]) is tuple else place
     is_whole = all(type(one) in (int, np.int64) for one in index) and len(index) == held.ndim
     sides = zip(index, held.shape, strict=False)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.records.note_totals import Added, Totals
+from liptest.enumerate.records.note_totals import Added, NoteTotals
 from liptest.enumerate.records.record_values import original_of
 
 # Kept: while a program is analysed the names stand for something else.
@@ -38,7 +38,12 @@ class Notes:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, totals: Totals, entries: list[Any], *, is_array: bool, kept: list[bool] | None = None
+        self,
+        totals: NoteTotals,
+        entries: list[Any],
+        *,
+        is_array: bool,
+        kept: list[bool] | None = None,
     ) -> None:
         self.totals = totals
         self.entries = entries
@@ -50,7 +55,7 @@ class Notes:
         self.totals.refuse(use)
         raise AssertionError
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> type:
         return np.ndarray if self.is_array else list
 
@@ -250,7 +255,7 @@ class Notes:
         if not is_binary or ufunc not in _UFUNCS:
             self.refuse(f"numpy.{ufunc.__name__}")
         swapped = inputs[0] is not self
-        return self._arithmetic(_UFUNCS[ufunc], inputs[0 if swapped else 1], swapped=swapped)
+        return self._arithmetic(ufunc, inputs[0 if swapped else 1], swapped=swapped)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         self.refuse(f"numpy.{function.__name__}")
@@ -261,7 +266,7 @@ class Notes:
         self.refuse(f".{name}")
 
 
-class Counted:
+class CountedNotes:
     """``collections.Counter`` of notes, to be asked for what is constant."""
 
     __slots__ = ("notes",)
@@ -312,19 +317,17 @@ _OPERATIONS = {
     "xor": np.bitwise_xor,
 }
 _COMPARED = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
-_UFUNCS = {
-    **{ufunc: ufunc for ufunc in _OPERATIONS.values()},
-    **{np.equal: np.equal, np.not_equal: np.not_equal, np.less: np.less},
-    **{np.less_equal: np.less_equal, np.greater: np.greater},
-    **{np.greater_equal: np.greater_equal},
-}
+_UFUNCS: tuple[Any, ...] = (
+    *_OPERATIONS.values(),
+    *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+)
 for _name, _ufunc in _OPERATIONS.items():
     setattr(Notes, f"__{_name}__", _operator(_ufunc, swapped=False))
     setattr(Notes, f"__r{_name}__", _operator(_ufunc, swapped=True))
 for _compared in _COMPARED:
     _method = f"__{_compared.__name__}__"
     setattr(Notes, _method, _operator(_compared, swapped=False))
-    setattr(Counted, _method, _refusing("a comparison of a Counter"))
+    setattr(CountedNotes, _method, _refusing("a comparison of a Counter"))
 for _name in (
     "iter",
     "bool",
@@ -338,10 +341,10 @@ for _name in (
 ):
     setattr(Notes, f"__{_name}__", _refusing(f"{_name}() of the notes"))
 for _name in ("iter", "len", "bool", "contains", "setitem", "delitem"):
-    setattr(Counted, f"__{_name}__", _refusing(f"{_name}() of a Counter"))
+    setattr(CountedNotes, f"__{_name}__", _refusing(f"{_name}() of a Counter"))
 for _name in ("str", "repr", "format", "reduce", "reduce_ex"):
     setattr(Notes, f"__{_name}__", _refusing(f"{_name}() of the notes"))
-    setattr(Counted, f"__{_name}__", _refusing(f"{_name}() of a Counter"))
+    setattr(CountedNotes, f"__{_name}__", _refusing(f"{_name}() of a Counter"))
 
 
 def call_with_notes(called: Any, notes: Notes, *more: Any, **options: Any) -> Any:
@@ -354,7 +357,7 @@ def call_with_notes(called: Any, notes: Notes, *more: Any, **options: Any) -> An
     if own is sum and not more and not options:
         return notes.plain_sum()
     if own is Counter and not more and not options:
-        return Counted(notes if not notes.is_array else notes.tolist())
+        return CountedNotes(notes if not notes.is_array else notes.tolist())
     if own in _ARRAYS:
         kind = options.pop("dtype", None)
         if more or options:
@@ -364,7 +367,7 @@ def call_with_notes(called: Any, notes: Notes, *more: Any, **options: Any) -> An
     if own is _BINCOUNT:
         return notes.bincount(*more, **options)
     if own is _NONZERO and not more and not options:
-        return (notes.as_array() != 0).sum()
+        return notes.as_array().astype(np.bool_).sum()
     if own is _SUM:
         return notes.as_array().sum(*more, **options)
     if own is _MEAN:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.adding_loops import PREFIX, Changes, with_lists_of_parts
+from liptest.enumerate.loops.adding_loops import PREFIX, NotedChanges, with_lists_of_parts
 from liptest.enumerate.records.entries_of_totals import call_entry_by_entry
 from liptest.enumerate.records.note_changes import changed_object
 from liptest.enumerate.records.note_lists import Notes, call_with_notes
-from liptest.enumerate.records.note_totals import Totals
+from liptest.enumerate.records.note_totals import NoteTotals
 from liptest.enumerate.records.record_code import NotAlike, RecordCode, analyse_loop
 from liptest.enumerate.records.record_values import (
     changes_seen,
@@ -59,9 +59,9 @@ class NoteTail:
 
     code: Any
     source: Any
-    changes: Changes | None
+    changes: NotedChanges | None
     takes_generator: bool
-    passes: tuple[tuple[RecordCode, Changes], ...] = ()
+    passes: tuple[tuple[RecordCode, NotedChanges], ...] = ()
 
     def function(self, told: ToldNotes) -> FunctionType:
         """The function that is followed."""
@@ -107,7 +107,7 @@ class _Loops:
     def __init__(self, function: Any, body: RowsBody, definition: Any) -> None:
         self.body = list(body.later)
         self.lists: set[str] = set()
-        self.changes: dict[str, Changes] = {}
+        self.changes: dict[str, NotedChanges] = {}
         self.space: dict[str, Any] = function.__globals__
         for place, node in enumerate(self.body):
             if isinstance(node, ast.Assign) and is_name(node.value, body.told):
@@ -146,7 +146,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def __init__(self, body: RowsBody, loops: _Loops) -> None:
         self.body, self.loops = body, loops
-        self.passes: list[tuple[RecordCode, Changes]] = []
+        self.passes: list[tuple[RecordCode, NotedChanges]] = []
         self._numbers: dict[str, int] = {}
 
     def visit_For(self, node: ast.For) -> Any:
@@ -165,8 +165,8 @@ class _Rewriting(ast.NodeTransformer):
             held, told = value.elts
             number = self._numbers.get(plain_name(told))
             if number is not None and plain_name(held):
-                owner = ast.Constant(plain_name(held))
-                node.value = _ask("added", ast.Constant(number), held, owner, told)
+                name = ast.Constant(plain_name(held))
+                node.value = _ask("added", ast.Constant(number), held, name, told)
                 return node
         if self.body.are_notes and isinstance(value, ast.Tuple) and len(value.elts) == 2:
             held, told = value.elts
@@ -245,7 +245,7 @@ class ToldNotes:
     """What the rewritten rest of a function asks."""
 
     def __init__(
-        self, totals: Totals, notes: list[Any], rows: Notes | None, tail: NoteTail
+        self, totals: NoteTotals, notes: list[Any], rows: Notes | None, tail: NoteTail
     ) -> None:
         self._totals, self._notes, self._tail = totals, notes, tail
         #: The rows.

@@ -32,7 +32,7 @@ _WHOLE, _FLOATS = (int, np.int64), (float, np.float64)
 
 
 @dataclass(eq=False)
-class Totals:
+class NoteTotals:
     """What records add up to in one run.
 
     Parameters

@@ -20,8 +20,8 @@ import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
 from liptest.enumerate.loops.adding_loops import (
-    Changes,
-    is_new,
+    NotedChanges,
+    makes_object,
     with_lists_of_parts,
     with_split_tuples,
 )
@@ -185,7 +185,7 @@ class RowsBody:
     outside: Outside
     later: tuple[ast.stmt, ...] = ()
     told: str = ROWS
-    changes: Changes | None = None
+    changes: NotedChanges | None = None
 
 
 def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[RowsBody]:
@@ -272,7 +272,7 @@ class _Rest:
         if names <= self.constants:
             return True
         named = [one for one in before if names & names_anywhere(one)]
-        is_plain = isinstance(node.targets[0], ast.Name) and is_new(node.value)
+        is_plain = isinstance(node.targets[0], ast.Name) and makes_object(node.value)
         return is_plain and len(named) == 1 and self.around.named(node.value) <= self.constants
 
 

@@ -24,7 +24,7 @@ from liptest.enumerate.records.by_records import OF_PARTS, part_functions
 from liptest.enumerate.records.factored_passes import PartsTree
 from liptest.enumerate.records.note_lists import Notes
 from liptest.enumerate.records.note_tails import NoteTail, NotTold, ToldNotes, compile_tail
-from liptest.enumerate.records.note_totals import Steps, Totals
+from liptest.enumerate.records.note_totals import Steps, NoteTotals
 from liptest.enumerate.trees.outputs import Items, Typed, canonical_output
 from liptest.enumerate.trees.running import Run
 from liptest.errors import LiptestError, UnsupportedForm
@@ -145,16 +145,21 @@ def _largest_ratio(left: Law, right: Law) -> Fraction | None:
     return max(mass / right[note] for note, mass in left.items() if mass)
 
 
+def _any(value: Any) -> Any:
+    """A value whose type is known by what stands beside it."""
+    return value
+
+
 def as_written(output: Any) -> Any:
     """The object that a typed output stands for. Raises UnsupportedForm for what is not told."""
     if type(output) is Typed:
-        kind, value = output.kind, output.value
+        kind, value = output.kind, _any(output.value)
         if kind in _PLAIN and type(value) is _PLAIN[kind]:
             return value
         if kind in _OF_NUMPY:
             return _OF_NUMPY[kind](value)
         if kind in ("list", "tuple"):
-            made = map(as_written, value)  # type: ignore[arg-type]
+            made = map(as_written, value)
             return list(made) if kind == "list" else tuple(made)
         words = kind.split(" ", 3)
         if words[:2] == ["ndarray", "of"] and words[2] in ("int64", "float64", "bool"):
@@ -169,12 +174,12 @@ class _Following:
     def __init__(self, part: NotePart, notes: list[Output], count: int, session: Any) -> None:
         self.part, self.count, self.session = part, count, session
         # Of a pair of the kind of rows, and the note.
-        told = [note.value if type(note) is Typed else None for note in notes]
-        if any(one is None or len(one) != 2 for one in told):  # type: ignore[arg-type]
+        told = [_any(note.value) for note in notes if type(note) is Typed]
+        if len(told) != len(notes):
             raise UnsupportedForm("notes of a type that is not followed")
-        kinds = {kind.value for kind, _ in told}  # type: ignore[misc]
-        self.kind = kinds.pop() if len(kinds) == 1 else ""
-        self.notes = [self._read(note) for _, note in told]  # type: ignore[misc]
+        kinds = {kind.value for kind, _ in told}
+        self.kind: str = kinds.pop() if len(kinds) == 1 else ""
+        self.notes = [self._read(note) for _, note in told]
         self.counts: dict[Steps, Any] = {}
 
     @property
@@ -210,7 +215,7 @@ class _Following:
 
         def program(data: Any, rng: Any) -> Any:
             at = None if values is None else tree.choose((1,) * values)
-            totals = Totals(tree, self.count, len(self.notes), at)
+            totals = NoteTotals(tree, self.count, len(self.notes), at)
             self.counts = totals.counts
             return at, self._call(data, rng, totals)
 
@@ -229,7 +234,7 @@ class _Following:
             return {}
         return law
 
-    def _call(self, data: Any, rng: Any, totals: Totals) -> Any:
+    def _call(self, data: Any, rng: Any, totals: NoteTotals) -> Any:
         rows = None
         if self.part.tail.changes is None:
             is_array = self.kind in ("int64", "float64", "bool", "ndarray")
@@ -395,9 +400,10 @@ class _EndsOfTotals(_OfTotals):
             mass = Fraction(1)
             for value, count in self._counts(dataset).items():
                 own = self.laws_of_notes[value]
-                mass *= sum((own.get(note, Fraction(0)) for note in notes), Fraction(0)) ** count
+                share = sum((own.get(note, Fraction(0)) for note in notes), Fraction(0))
+                mass = mass * Fraction(share**count)
             law[output] = mass
-        rest = 1 - sum(law.values())
+        rest = 1 - sum(law.values(), Fraction(0))
         if rest:
             law[AnyOther()] = rest
         return OutputLaw.from_fractions(law)
