@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, singledispatch
+from itertools import islice
 from types import FunctionType
 from typing import Any, Self, TypeVar, cast
 
@@ -254,7 +255,7 @@ class Mechanism(ABC):
 
     def by_totals(self, dataset: IntArray) -> Iterator[Mechanism]:
         """Mechanisms that tell less of its outputs, on datasets with the values of this one."""
-        for part in self.note_parts(dataset):
+        for part in islice(self.note_parts(dataset), MOST_NOTE_PARTS):
             with suppress(LiptestError):
                 yield from part.views(dataset)
 
@@ -462,6 +463,8 @@ def _views_to_refute(mechanism: Mechanism, dataset: IntArray) -> Iterator[Mechan
     yield mechanism.without_light(LIGHT_RUNS)
 
 
+#: Parts of code in which notes are looked for.
+MOST_NOTE_PARTS = 8
 #: Totals are asked of datasets of so many records.
 FEWEST_RECORDS = 6
 #: Runs for one law without what is next to never.

@@ -8,6 +8,7 @@ loop are those before it with totals (docs/theory/records.md, P7).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ def _read_changes(
         how, _, depth = how.partition(" by ")
         if how not in _PLUS + _MINUS:
             totals.refuse("a loop that does not only add")
-        amount = -parts[-1] if how in _MINUS else parts[-1]
+        amount = int(parts[-1]) if type(parts[-1]) is bool else parts[-1]
+        amount = -amount if how in _MINUS else amount
         place = () if len(parts) == 1 else (parts[0],)
         if depth:
             place = tuple(parts[0])
@@ -105,9 +107,9 @@ def _with_entries(held: Any, added: list[dict[Place, tuple[Any, ...]]], totals: 
 def _copy(held: Any, totals: NoteTotals) -> Any:
     if type(held) is not list and type(held) not in _DICTS:
         totals.refuse("an object that is not a list, a dict or an array")
-    if type(held) is list and len({id(entry) for entry in held if type(entry) is list}) < sum(
-        type(entry) is list for entry in held
-    ):
+    entries = held if type(held) is list else held.values()
+    inner = [entry for entry in entries if type(entry) in (list, *_DICTS, np.ndarray)]
+    if any(one is other for one, other in combinations(inner, 2)):
         totals.refuse("a list that holds another one twice")
     return held.copy()
 

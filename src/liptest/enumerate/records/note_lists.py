@@ -30,10 +30,10 @@ class Notes:
     """A list or an array with one entry for each record, of which all possible ones are known.
 
     ``entries`` are those of each note, of an array with a first axis of length 1; ``kept`` says of
-    which notes there is an entry.
+    which notes there is an entry. ``is_lazy``: it is a generator, which is walked once.
     """
 
-    __slots__ = ("entries", "is_array", "kept", "totals")
+    __slots__ = ("entries", "is_array", "is_lazy", "kept", "totals")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -49,6 +49,7 @@ class Notes:
         self.entries = entries
         self.is_array = is_array
         self.kept = kept or [True] * len(entries)
+        self.is_lazy = False
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis of this program."""
@@ -328,17 +329,10 @@ for _compared in _COMPARED:
     _method = f"__{_compared.__name__}__"
     setattr(Notes, _method, _operator(_compared, swapped=False))
     setattr(CountedNotes, _method, _refusing("a comparison of a Counter"))
-for _name in (
-    "iter",
-    "bool",
-    "contains",
-    "setitem",
-    "delitem",
-    "reversed",
-    "index",
-    "int",
-    "float",
-):
+for _name in (*_OPERATIONS, "pow", "matmul"):
+    setattr(Notes, f"__i{_name}__", _refusing("a change of the notes in place"))
+_NOT_ASKED = ("iter", "bool", "contains", "setitem", "delitem", "reversed", "index", "int")
+for _name in (*_NOT_ASKED, "float"):
     setattr(Notes, f"__{_name}__", _refusing(f"{_name}() of the notes"))
 for _name in ("iter", "len", "bool", "contains", "setitem", "delitem"):
     setattr(CountedNotes, f"__{_name}__", _refusing(f"{_name}() of a Counter"))
@@ -350,9 +344,14 @@ for _name in ("str", "repr", "format", "reduce", "reduce_ex"):
 def call_with_notes(called: Any, notes: Notes, *more: Any, **options: Any) -> Any:
     """What a function gives of notes, its first argument."""
     own = original_of(called)
+    if notes.is_lazy:
+        if not any(own is one for one in (sum, list, tuple, Counter)):
+            notes.refuse("a generator of the notes")
+        notes.is_lazy = False
     if own is len and not more and not options:
         return notes.how_many()
-    if own in (list, tuple) and not more and not options and not notes.is_array:
+    is_list = own is list or own is tuple
+    if is_list and not more and not options and not notes.is_array:
         return notes
     if own is sum and not more and not options:
         return notes.plain_sum()

@@ -79,7 +79,8 @@ def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> Not
     if not later or any(one.startswith(PREFIX) and body.told not in one for one in names):
         raise NotTold
     is_asking = names & _ASKING or any(
-        looks_at_types(function.__globals__.get(name)) for name in names
+        looks_at_types(value) or _is_shared(value, name, later)
+        for name, value in _values_of(source, names)
     )
     kinds = (ast.Is, ast.IsNot, ast.NamedExpr, ast.Try, ast.With, ast.While)
     parts = [part for node in later for part in ast.walk(node)]
@@ -99,6 +100,23 @@ def compile_tail(function: Any, body: RowsBody, *, takes_generator: bool) -> Not
     if code is None:
         raise NotTold
     return NoteTail(code, source, body.changes, takes_generator, tuple(rewriting.passes))
+
+
+def _values_of(source: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
+    for name in sorted(names):
+        try:
+            yield name, source.value_of(name)
+        except (KeyError, AttributeError):
+            continue
+
+
+def _is_shared(value: Any, name: str, later: list[ast.stmt]) -> bool:
+    """Whether an object that the module holds is put into a new one, and may be changed there."""
+    if not isinstance(value, (list, dict, set, np.ndarray)):
+        return False
+    kinds = (ast.List, ast.Tuple, ast.Dict, ast.Set)
+    displays = [part for node in later for part in ast.walk(node) if isinstance(part, kinds)]
+    return any(is_name(part, name) for one in displays for part in ast.iter_child_nodes(one))
 
 
 class _Loops:
@@ -177,7 +195,11 @@ class _Rewriting(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
+        lazy = node.args[0] if len(node.args) == 1 and not node.keywords else None
         self.generic_visit(node)
+        if isinstance(lazy, ast.GeneratorExp):
+            # Elsewhere it could be walked in parts.
+            node.args[0] = self._comprehension(lazy, is_visited=True)
         if isinstance(node.func, (ast.Name, ast.Attribute)):
             asked = _ask("call", node.func, *node.args)
             asked.keywords = node.keywords
@@ -187,22 +209,24 @@ class _Rewriting(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node)
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self._comprehension(node)
-
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+    def _comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp, *, is_visited: bool = False
+    ) -> Any:
         names = _names_beside(node)
         if len(node.generators) != 1 or names is None:
-            return self.generic_visit(node)
+            return node if is_visited else self.generic_visit(node)
         own = node.generators[0]
         one = ast.comprehension(
             copy_tree(own.target), tuple_node([name_node(_ITEM)]), copy_tree_list(own.ifs), 0
         )
         entry = _lambda(_ITEM, ast.ListComp(copy_tree(node.elt), [one]))
         beside = _lambda(None, tuple_node([name_node(name) for name in sorted(names)]))
-        self.generic_visit(node)
+        if not is_visited:
+            self.generic_visit(node)
         walked, own.iter = own.iter, name_node(_EVERY)
-        return ast.copy_location(_ask("each", walked, entry, beside, _lambda(_EVERY, node)), node)
+        is_lazy = ast.Constant(isinstance(node, ast.GeneratorExp))
+        every = _lambda(_EVERY, node)
+        return ast.copy_location(_ask("each", walked, entry, beside, every, is_lazy), node)
 
 
 def _find_told(node: ast.For) -> RecordCode | None:
@@ -295,13 +319,18 @@ class ToldNotes:
         entry: Callable[[Any], list[Any]],
         beside: Callable[[], tuple[Any, ...]],
         every: Callable[[Any], Any],
+        is_lazy: bool,
     ) -> Any:
         """A comprehension, which may be over the notes."""
         if type(walked) is not Notes:
             return every(walked)
+        if walked.is_lazy:
+            self._totals.refuse("a generator of the notes")
         if not all(map(_is_plain, beside())):
             self._totals.refuse("a loop over the notes that reads more than numbers")
-        return walked.mapped(entry)
+        made = walked.mapped(entry)
+        made.is_lazy = is_lazy
+        return made
 
 
 def _is_plain(value: Any) -> bool:

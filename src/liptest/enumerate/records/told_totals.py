@@ -24,7 +24,7 @@ from liptest.enumerate.records.by_records import OF_PARTS, part_functions
 from liptest.enumerate.records.factored_passes import PartsTree
 from liptest.enumerate.records.note_lists import Notes
 from liptest.enumerate.records.note_tails import NoteTail, NotTold, ToldNotes, compile_tail
-from liptest.enumerate.records.note_totals import Steps, NoteTotals
+from liptest.enumerate.records.note_totals import NoteTotals, Steps
 from liptest.enumerate.trees.outputs import Items, Typed, canonical_output
 from liptest.enumerate.trees.running import Run
 from liptest.errors import LiptestError, UnsupportedForm
@@ -217,7 +217,10 @@ class _Following:
             at = None if values is None else tree.choose((1,) * values)
             totals = NoteTotals(tree, self.count, len(self.notes), at)
             self.counts = totals.counts
-            return at, self._call(data, rng, totals)
+            answer = self._call(data, rng, totals)
+            if tree.noise is not None:
+                totals.refuse("noise of the server's own")
+            return at, answer
 
         data = np.zeros(self.count, dtype=np.int64)
         data.flags.writeable = False

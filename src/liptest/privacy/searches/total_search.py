@@ -19,7 +19,7 @@ import numpy as np
 
 from liptest.data.domains import Domain, Hypercube, IntArray, RecordGrid
 from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import MOST_NOTE_PARTS, Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
 from liptest.privacy.judge import LossJudge
@@ -27,8 +27,8 @@ from liptest.privacy.request import Task
 from liptest.privacy.searches.plain_pairs import Pair
 from liptest.privacy.searches.refutation import Refutation
 
-# Values of a record, parts of the code, pairs of values, and views of one that are looked at.
-_MOST_VALUES, _PARTS, _PAIRS, _VIEWS = 128, 8, 12, 2
+# Values of a record, pairs of values, and views of one that are looked at.
+_MOST_VALUES, _PAIRS, _VIEWS = 128, 12, 2
 
 
 def search_totals(task: Task) -> Refutation:
@@ -40,7 +40,7 @@ def search_totals(task: Task) -> Refutation:
     values = int(domain.size_array[0])
     if values > _MOST_VALUES:
         return found
-    for part in islice(task.mechanism.note_parts(domain.zeros), _PARTS):
+    for part in islice(task.mechanism.note_parts(domain.zeros), MOST_NOTE_PARTS):
         with suppress(LiptestError):
             if _breaks(task, part, values, found):
                 break

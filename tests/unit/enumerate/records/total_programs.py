@@ -222,3 +222,46 @@ def few_kept(data: Any, rng: Any) -> Any:
 def neighbours_in_order(data: Any, rng: Any) -> Any:
     reports = np.array([tell(v, rng) for v in data])
     return int((reports[1:] == reports[:-1]).sum())
+
+
+def in_place(data: Any, rng: Any) -> Any:
+    reports = np.array([tell(v, rng) for v in data])
+    same = reports
+    reports += 1
+    return int(same.sum())
+
+
+def walked_twice(data: Any, rng: Any) -> Any:
+    reports = [tell(v, rng) for v in data]
+    kept = (r for r in reports if r == 0)
+    return sum(1 for _ in kept), sum(1 for _ in kept)
+
+
+SHARED = [0, 0, 0]
+
+
+def shared(data: Any, rng: Any) -> Any:
+    rows = [SHARED, [0, 0, 0]]
+    for v in data:
+        rows[0][tell(v, rng)] += 1
+    return rows[1], len(SHARED)
+
+
+def same_arrays(data: Any, rng: Any) -> Any:
+    rows = [np.zeros(K)] * 2
+    for v in data:
+        rows[0][tell(v, rng)] += 1
+    return rows[1]
+
+
+def noisy(data: Any, rng: Any) -> Any:
+    told = np.bincount([tell(v, rng) for v in data], minlength=K)
+    return [int(told[0]), rng.normal()]
+
+
+def of_truths(data: Any, rng: Any) -> Any:
+    reports = [tell(v, rng) for v in data]
+    told = 0
+    for r in reports:
+        told += r == 1
+    return told
