@@ -60,7 +60,8 @@ def _of_numbers(own: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         given = [one.values[place] if _is_open(one) else one for one in arguments]
         try:
             with np.errstate(all="raise", under="ignore"):
-                made.append(own(*given))
+                result = own(*given)
+            made.append(result[()] if type(result) is np.ndarray else result)
         except (ArithmeticError, TypeError, ValueError, Warning):
             return NotImplemented
     if len({type(one) for one in made}) != 1:

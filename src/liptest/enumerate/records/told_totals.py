@@ -111,6 +111,7 @@ class NotePart:
             following = _Following(self, every, len(dataset), session)
             with suppress(LiptestError):
                 template = following.template()
+            following.check_keeps_no_state()
             line = following.steps if len(following.counts) == 1 else None
         if template is not None:
             self._check_runs(dataset, lambda output: _may_be(template, output))
@@ -199,6 +200,15 @@ class _Following:
         """The output as a function of counts; None where the function asks what they are."""
         law = self._law(None, 2, self._template)
         return next(iter(law)) if len(law) == 1 else None
+
+    def check_keeps_no_state(self) -> None:
+        """Raise NonDeterministicError where each run changes what is held between calls."""
+
+        def again() -> None:
+            with suppress(LiptestError):
+                self._law(None, 2, self._template)
+
+        self.session.check_keeps_no_state(again)
 
     def outcomes(self, steps: Steps) -> list[Output]:
         """The output for each value of the only count."""

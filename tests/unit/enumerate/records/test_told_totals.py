@@ -35,7 +35,7 @@ OPEN = [
     programs.of_truths,
 ]
 #: Of which nothing is known, and which brute force does not follow.
-REFUSED = [programs.noisy, programs.shared]
+REFUSED = [programs.noisy, programs.shared, programs.counts_calls]
 
 
 class Scripted:

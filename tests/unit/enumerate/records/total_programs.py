@@ -269,3 +269,12 @@ def of_truths(data: Any, rng: Any) -> Any:
 
 def tens(data: Any, rng: Any) -> Any:
     return (sum(tell(v, rng) for v in data) + 1) // 10
+
+
+CALLS = [0]
+
+
+def counts_calls(data: Any, rng: Any) -> Any:
+    told = sum(tell(v, rng) for v in data)
+    CALLS[0] += 1
+    return told if CALLS[0] < 5 else 0
