@@ -38,6 +38,14 @@ OPEN = [
 REFUSED = [programs.noisy, programs.shared, programs.counts_calls]
 
 
+def in_turns(every: list[Any], step: int) -> list[Any]:
+    """All programs, those but every few marked as slow."""
+    return [
+        program if place % step == 0 else pytest.param(program, marks=pytest.mark.slow)
+        for place, program in enumerate(every)
+    ]
+
+
 class Scripted:
     """A generator that makes ``tell`` give these notes."""
 
@@ -86,7 +94,7 @@ def check_against_brute_force(program: Callable[..., Any], dataset: tuple[int, .
     return compared
 
 
-@pytest.mark.parametrize("program", FOLLOWED, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", in_turns(FOLLOWED, 3), ids=lambda program: program.__name__)
 def test_listed_outputs_have_the_probabilities_of_brute_force(program: Any) -> None:
     assert check_against_brute_force(program, (1, 0, 0)) > 0
 
@@ -98,7 +106,7 @@ def test_larger_datasets(program: Any, dataset: tuple[int, ...]) -> None:
     assert check_against_brute_force(program, dataset) > 0
 
 
-@pytest.mark.parametrize("program", OPEN, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", in_turns(OPEN, 4), ids=lambda program: program.__name__)
 def test_what_is_not_followed_has_no_law_or_the_right_one(program: Any) -> None:
     if program in (programs.central, programs.last_differs):
         assert views_of(program, (1, 0, 0)) == []

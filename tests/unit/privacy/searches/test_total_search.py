@@ -21,8 +21,11 @@ K = programs.K
 MANY = 300
 # A value is kept with probability 1/2 + 1/6, another one comes with 1/6.
 LOSS = math.log(4)
-EXACT = [programs.counts, programs.loop, programs.estimates, programs.loop_over_notes]
-EXACT += [programs.server_object, programs.counter, programs.bits]
+EXACT: list[Any] = [programs.counts, programs.server_object]
+EXACT += [
+    pytest.param(program, marks=pytest.mark.slow)
+    for program in (programs.loop, programs.estimates, programs.counter, programs.bits)
+]
 
 
 def check(program: Any, epsilon: float, **options: Any) -> Any:
@@ -30,7 +33,7 @@ def check(program: Any, epsilon: float, **options: Any) -> Any:
     return lt.check_privacy(lt.mechanism(program), domain, epsilon=epsilon, seed=1, **options)
 
 
-@pytest.mark.parametrize("program", EXACT, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", EXACT)
 def test_the_epsilon_of_a_note_is_exact(program: Any) -> None:
     assert check(program, LOSS + 1e-6).decision == "YES"
     verdict = check(program, LOSS - 1e-6)
