@@ -89,10 +89,9 @@ from liptest.errors import (
     MechanismError,
     check_count,
     check_positive,
-    quote,
 )
 from liptest.mechanisms.base import MOST_PATHS, Mechanism
-from liptest.mechanisms.declared import check_outputs, distinct_values
+from liptest.mechanisms.declared import check_among, check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
 from liptest.runs.workers import find_by_name, import_by_name, travels_by_value
@@ -395,9 +394,15 @@ class PythonFunction(Mechanism):
         if self._may_be_of_rows:
             of_rows = self._rows_of(example)
             functions = part_functions(self.function, self._takes_generator, *of_rows)
-            for function in functions:
+            for function, _ in functions:
                 made = self._one_record(replace(function, make_frame=make_frame))
                 yield replace(made, **OF_PARTS)
+
+    def note_parts(self, dataset: IntArray) -> Iterator[Any]:
+        from liptest.enumerate.records.told_totals import note_parts
+
+        is_followed = self._may_be_of_rows and self._table is None
+        return note_parts(self, len(dataset)) if is_followed else iter(())
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
@@ -631,16 +636,8 @@ class PythonFunction(Mechanism):
         return self._known.kinds.noted(output, self._canonical(output))
 
     def _checked(self, found: Enumerated) -> Enumerated:
-        if self.outputs is None:
-            return found
-        extra = [output for output in found.law.outputs if output not in set(self.outputs)]
-        if extra:
-            said = f" ({found.exception})" if isinstance(extra[0], Raised) else ""
-            raise MechanismError(
-                f"{self.name}: output={quote(extra[0])}{said} is not among "
-                f"outputs={quote(self.outputs)}; declare it (an exception as "
-                f"liptest.mechanisms.laws.Raised(type)), or leave out outputs="
-            )
+        if self.outputs is not None:
+            check_among(self.name, found.law.outputs, self.outputs, found.exception or "")
         return found
 
 

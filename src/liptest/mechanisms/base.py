@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, singledispatch
+from itertools import islice
 from types import FunctionType
 from typing import Any, Self, TypeVar, cast
 
@@ -254,6 +255,17 @@ class Mechanism(ABC):
         """
         return iter(())
 
+    def note_parts(self, dataset: IntArray) -> Iterator[Any]:
+        """What it calculates from notes of its records alone: ``told_totals.NotePart``, so many
+        records as the dataset has."""
+        return iter(())
+
+    def by_totals(self, dataset: IntArray) -> Iterator[Mechanism]:
+        """Mechanisms that tell less of its outputs, on datasets with the values of this one."""
+        for part in islice(self.note_parts(dataset), MOST_NOTE_PARTS):
+            with suppress(LiptestError):
+                yield from part.views(dataset)
+
     def of_rows(self, rows: IntArray) -> Mechanism:
         """Of a mechanism of one row of a table: the one whose datasets are places among some rows.
 
@@ -441,7 +453,7 @@ def to_refute(
 ) -> T:
     """``use`` the mechanism that can only refute, where there is one and what it says is enough;
     else as ``through_all_numbers``."""
-    for near in (mechanism.near_all_numbers(dataset), mechanism.without_light(LIGHT_RUNS)):
+    for near in _views_to_refute(mechanism, dataset):
         if near is None:
             continue
         with suppress(LiptestError):
@@ -451,6 +463,17 @@ def to_refute(
     return through_all_numbers(mechanism, dataset, use)
 
 
+def _views_to_refute(mechanism: Mechanism, dataset: IntArray) -> Iterator[Mechanism | None]:
+    if len(dataset) >= FEWEST_RECORDS:
+        yield from mechanism.by_totals(dataset)
+    yield mechanism.near_all_numbers(dataset)
+    yield mechanism.without_light(LIGHT_RUNS)
+
+
+#: Parts of code in which notes are looked for.
+MOST_NOTE_PARTS = 8
+#: Totals are asked of datasets of so many records.
+FEWEST_RECORDS = 6
 #: Runs for one law without what is next to never.
 LIGHT_RUNS = 256
 

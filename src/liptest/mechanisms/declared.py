@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch, compact_codes, pack_bits
-from liptest.errors import InputError, LawError, call_user_code, quote
+from liptest.errors import InputError, LawError, MechanismError, call_user_code, quote
 from liptest.lipschitz.oracles import PackedFunction, points_at_once
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import (
@@ -21,6 +21,7 @@ from liptest.mechanisms.laws import (
     LawTable,
     Output,
     OutputLaw,
+    Raised,
     check_error,
     default_error,
     log_fraction,
@@ -55,6 +56,23 @@ def check_outputs(outputs: Sequence[Output]) -> tuple[Output, ...]:
             f"outputs={quote(listed)} has duplicates (1, 1.0 and True are equal)", name="outputs"
         )
     return listed
+
+
+def check_among(
+    name: str, outputs: Sequence[Output], declared: tuple[Output, ...], exception: str
+) -> None:
+    """Raise MechanismError where an output of a law is not among the declared ones.
+
+    ``exception`` is type and message of an exception that was raised, if any.
+    """
+    extra = [output for output in outputs if output not in set(declared)]
+    if extra:
+        said = f" ({exception})" if isinstance(extra[0], Raised) else ""
+        raise MechanismError(
+            f"{name}: output={quote(extra[0])}{said} is not among outputs={quote(declared)}; "
+            f"declare it (an exception as liptest.mechanisms.laws.Raised(type)), or leave out "
+            f"outputs="
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,8 @@ from liptest.enumerate.syntax.tree_pieces import (
     tuple_node,
 )
 
-_PREFIX = "__added_by_records"
+#: How names of lists of what loops add begin.
+PREFIX = "__added_by_records"
 _ADDING = frozenset({"append", "extend", "add", "update", "appendleft"})
 _MAKING = frozenset(
     {"zeros", "ones", "full", "list", "dict", "set", "Counter", "defaultdict", "deque", "range"}
@@ -57,28 +58,47 @@ class NamesOfOutside(Protocol):
         """The class of the program that an expression names."""
 
 
+@dataclass(frozen=True)
+class NotedChanges:
+    """What the entries of the list of a loop mean.
+
+    An entry is a tuple of the list of what a pass changes, each with the place of its name in
+    ``names``, and of one number for each of ``cells``: what is added to it.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
 @dataclass
 class AddedUp:
     """A function whose loops over records that add up fill lists of what they add.
 
     ``lists`` are their names; ``sums`` those that hold what is added to whole numbers only, with
-    these numbers; ``attributes`` those of loops that change attributes, as "server.counts".
+    these numbers; ``attributes`` those of loops that change attributes, as "server.counts";
+    ``changes`` what their entries mean, but of loops that write into places of records.
     """
 
     definition: ast.FunctionDef
     lists: set[str] = field(default_factory=set)
     sums: dict[str, frozenset[str]] = field(default_factory=dict)
     attributes: dict[str, frozenset[str]] = field(default_factory=dict)
+    changes: dict[str, NotedChanges] = field(default_factory=dict)
 
 
-def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> AddedUp:
-    """The same function, whose loops over records that add up fill lists of what they add."""
+def with_lists_of_parts(
+    definition: ast.FunctionDef, naming: NamesOfOutside, until: str = ""
+) -> AddedUp:
+    """The same function, whose loops over records that add up fill lists of what they add.
+
+    ``until``: the list of the last loop that is written so.
+    """
     made = copy.copy(definition)
     added = AddedUp(made)
     parameters = list_parameters(definition.args)
     body = definition.body
     place = 0
-    if any(name.startswith(_PREFIX) for name in names_anywhere(definition)):
+    if any(name.startswith(PREFIX) for name in names_anywhere(definition)):
         return added  # whose names these are would not be clear
     while place < len(body) and parameters:
         node = body[place]
@@ -90,6 +110,9 @@ def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> 
                 added.lists.add(loop.told)
                 added.sums |= loop.lists_of_sums
                 added.attributes |= loop.lists_of_attributes
+                added.changes |= loop.lists_of_changes
+                if loop.told == until:
+                    break
         place += 1
     made.body = body
     return added
@@ -213,9 +236,10 @@ class _AddingLoop:
         #: Reads of the place of the record in a copy of the data, by the name of the copy.
         self._reads: list[tuple[str, ast.expr]] = []
         #: The list that it fills instead.
-        self.told = f"{_PREFIX}_{place}"
+        self.told = f"{PREFIX}_{place}"
         self.lists_of_sums: dict[str, frozenset[str]] = {}
         self.lists_of_attributes: dict[str, frozenset[str]] = {}
+        self.lists_of_changes: dict[str, NotedChanges] = {}
 
     def listed(self) -> tuple[list[ast.stmt], int] | None:
         """The statements with a loop that fills a list, and the place of what follows it."""
@@ -302,8 +326,8 @@ class _AddingLoop:
         is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
         if value is None or not is_single or name in names_anywhere(value):
             return None
-        is_new = self._is_copy(value) or _is_new(value)
-        return naming[0] if (self._is_object(value) if is_owner else is_new) else None
+        is_made = self._is_copy(value) or makes_object(value)
+        return naming[0] if (self._is_object(value) if is_owner else is_made) else None
 
     def _is_object(self, value: ast.expr) -> bool:
         """Whether it is a new object of a class of the program, which is given no data."""
@@ -412,6 +436,8 @@ class _AddingLoop:
             and self._has_places(_value(self._body[starts[effect.name]]), effect.depth)
         }
         writing = _Writing(effects, own, self._index, cells, at_places)
+        if not copies:
+            self.lists_of_changes = {told: NotedChanges(tuple(writing.names), tuple(cells))}
         parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
         writing.end = [_append(told, parts)]
         body = flat_statements(writing.visit(node) for node in loop.body)
@@ -470,7 +496,7 @@ class _Writing(ast.NodeTransformer):
         self._at_places = at_places
         self._effects = {id(effect.statement): effect for effect in effects}
         self._own, self._index, self._cells = own, index, cells
-        self._names = sorted({effect.name for effect in effects})
+        self.names = sorted({effect.name for effect in effects})
         self._depth = 0
         self.end: list[ast.stmt] = []
 
@@ -497,7 +523,7 @@ class _Writing(ast.NodeTransformer):
             how = node.value.func.attr  # type: ignore[attr-defined]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
             how += " on the left" if node.value.left is effect.amount else ""
-        what = f"{self._names.index(effect.name)} {how}"
+        what = f"{self.names.index(effect.name)} {how}"
         is_keyed = effect.key is not None and not effect.is_write_at(self._index)
         if effect.depth > 1:
             what += f" by {effect.depth} keys"
@@ -549,7 +575,7 @@ def _names_bound(target: ast.AST) -> set[str]:
     return set()
 
 
-def _is_new(value: ast.expr) -> bool:
+def makes_object(value: ast.expr) -> bool:
     """Whether an expression makes an object of its own of constants and lengths."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and _last_name(node.func) not in _MAKING | {"len"}:

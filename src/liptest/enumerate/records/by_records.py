@@ -21,7 +21,7 @@ from liptest.enumerate.loops.adding_loops import AT_PLACE
 from liptest.enumerate.records.number_tails import LARGEST
 from liptest.enumerate.records.row_generator import drawing_rows
 from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewrite_function
-from liptest.enumerate.records.row_tails import bodies_of_rows
+from liptest.enumerate.records.row_tails import RowsBody, bodies_of_rows
 from liptest.enumerate.syntax.called_methods import HoldsFunction
 from liptest.enumerate.syntax.function_source import find_source
 from liptest.values.array import SymbolicArray
@@ -67,6 +67,8 @@ class RowFunction(HoldsFunction):
         Of tables: makes the frame of a table and a dataset of symbols.
     kinds
         By loop the types of the entries of columns that it has made in any run.
+    tells_kind
+        Whether the output tells the place and of what kind of list or array it is.
     """
 
     function: Any
@@ -81,6 +83,7 @@ class RowFunction(HoldsFunction):
     values: tuple[int, ...] = ()
     make_frame: Any = None
     kinds: dict[Any, set[type]] = field(default_factory=dict)
+    tells_kind: bool = False
     __name__: str = "one record"
 
     def with_rewritten(self, rewrite: Callable[[Any], Any]) -> RowFunction:
@@ -111,7 +114,8 @@ class RowFunction(HoldsFunction):
             place = place_in(output, rows)
             if self.are_notes:
                 place = with_places(place, rows.with_places)
-            return as_numbers(place) if self.is_of_numbers else place
+            place = as_numbers(place) if self.is_of_numbers else place
+            return (kind_of_rows(output), place) if self.tells_kind else place
 
     def given(self, data: Any, rows: RowRun) -> Any:
         """What the function gets of a dataset of one record, which stands for all."""
@@ -137,8 +141,11 @@ class RowFunction(HoldsFunction):
 
 def part_functions(
     function: Any, takes_generator: bool, count: int, table: Table | None = None
-) -> Iterator[RowFunction]:
-    """Functions of one record whose outputs are all that the function calculates its own of."""
+) -> Iterator[tuple[RowFunction, RowsBody]]:
+    """Functions of one record whose outputs are all that the function calculates its own of.
+
+    Each with where it was cut.
+    """
     definition = find_source(function)
     if definition is None:
         return
@@ -154,7 +161,8 @@ def part_functions(
         )
         if source is not None:
             made = RowFunction(function, source, takes_generator, count, body.is_of_numbers)
-            yield replace(made, are_notes=body.are_notes, table=table, read=set(), kinds={})
+            made = replace(made, are_notes=body.are_notes, table=table, read=set(), kinds={})
+            yield made, body
 
 
 class MappedFunction:
@@ -241,6 +249,14 @@ def _as_place(key: Any) -> Any:
     if is_symbolic(key) and key.is_discrete and issubclass(key.kind, np.integer):
         key = key.concretise("the output")
     return int(key) if isinstance(key, np.integer) and not is_symbolic(key) else key
+
+
+def kind_of_rows(output: Any) -> str:
+    """Of an array the type of its numbers, of a list "list"; "" for what else there is."""
+    if type(output) is RowArray:
+        return str(output.dtype)
+    is_list = type(output) is RowList and output.kind in (list, tuple, np.ndarray)
+    return str(output.kind.__name__) if is_list else ""
 
 
 def place_in(output: Any, rows: RowRun) -> Any:

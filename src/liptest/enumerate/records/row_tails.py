@@ -19,7 +19,12 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
-from liptest.enumerate.loops.adding_loops import with_lists_of_parts, with_split_tuples
+from liptest.enumerate.loops.adding_loops import (
+    NotedChanges,
+    makes_object,
+    with_lists_of_parts,
+    with_split_tuples,
+)
 from liptest.enumerate.loops.plain_loops import with_lists
 from liptest.enumerate.loops.written_out import WrittenOut, write_out_methods
 from liptest.enumerate.records.changed_attributes import Outside, makes_plain_objects
@@ -37,7 +42,8 @@ from liptest.enumerate.syntax.function_source import (
 from liptest.enumerate.syntax.tree_pieces import is_name, name_called, root_name
 from liptest.enumerate.syntax.untold_states import STATES, may_tell_states
 
-_ROWS = "__rows_of_records__"
+#: The name of the rows in what is calculated later.
+ROWS = "__rows_of_records__"
 # What tells of the memory behind a view.
 _MEMORY = frozenset(
     {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
@@ -103,7 +109,7 @@ class _Around:
 
     def constants(self, before: list[ast.stmt]) -> set[str]:
         """Names that hold numbers that come neither from data nor from random numbers."""
-        numbers: set[str] = {_ROWS}
+        numbers: set[str] = {ROWS}
         for node in before:
             targets = names_assigned(node)
             is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, numbers)
@@ -152,13 +158,17 @@ class RowsBody:
 
     ``is_of_numbers``: of what the rows add up to values alone count, not types. ``are_notes``: the
     rows are what passes add, as ``adding_loops`` notes it. ``outside`` is what they name beyond the
-    names of the function.
+    names of the function. ``later`` is the rest, with statements that give its constants before it,
+    and ``told`` the name of the rows there; ``changes`` is what notes mean, where that is known.
     """
 
     statements: list[ast.stmt]
     is_of_numbers: bool
     are_notes: bool
     outside: Outside
+    later: tuple[ast.stmt, ...] = ()
+    told: str = ROWS
+    changes: NotedChanges | None = None
 
 
 def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[RowsBody]:
@@ -188,10 +198,65 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
         for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
-            if fine and _is_later(tail, around, constants | {told_list or _ROWS}, before):
+            if fine and _is_later(tail, around, constants | {told_list or ROWS}, before):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
-                yield RowsBody([*before, *rows], is_of_numbers, are_notes, outside)
+                parts = [*before, *rows], is_of_numbers, are_notes, outside
+                rest = _Rest(written.definition, around, constants)
+                if are_notes and told_list is not None:
+                    plain = rest.behind_loop(told_list)
+                    yield RowsBody(*parts, plain, told_list, added.changes.get(told_list))
+                else:
+                    yield RowsBody(*parts, rest.behind_cut(node, later))
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The rest of a function as it is written, but for a loop that fills a list of notes.
+
+    () where it reads more than rows, constants, and objects that were made of constants.
+    """
+
+    definition: ast.FunctionDef
+    around: _Around
+    constants: set[str]
+
+    def behind_loop(self, told: str) -> tuple[ast.stmt, ...]:
+        """Behind a loop that fills this list."""
+        body = with_lists_of_parts(self.definition, self.around, until=told).definition.body
+        places = [k for k, node in enumerate(body) if _find_told_in(node) == told]
+        if len(places) != 1:
+            return ()
+        [place] = places
+        return self._with_given(body[:place], body[place + 1 :], told)
+
+    def behind_cut(self, node: ast.stmt, later: list[ast.stmt]) -> tuple[ast.stmt, ...]:
+        """Behind a statement, of which ``later`` is left."""
+        body = self.definition.body
+        places = [k for k, one in enumerate(body) if one is node]
+        if not places:
+            return ()
+        return self._with_given(body[: places[0]], [*later, *body[places[0] + 1 :]], ROWS)
+
+    def _with_given(
+        self, before: list[ast.stmt], rest: list[ast.stmt], told: str
+    ) -> tuple[ast.stmt, ...]:
+        mine = [node for node in before if told not in names_assigned(node)]
+        given = [node for node in mine if self._is_given(node, before)]
+        known = self.constants | {told, ROWS} | names_assigned(*given)
+        fresh = names_assigned(*rest) - names_assigned(*before) - set(self.around.parameters)
+        return (*given, *rest) if self.around.named(*rest) <= known | fresh else ()
+
+    def _is_given(self, node: ast.stmt, before: list[ast.stmt]) -> bool:
+        """Whether it gives a constant, or an object of constants that nothing else names yet."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return False
+        names = names_assigned(node)
+        if names <= self.constants:
+            return True
+        named = [one for one in before if names & names_anywhere(one)]
+        is_plain = isinstance(node.targets[0], ast.Name) and makes_object(node.value)
+        return is_plain and len(named) == 1 and self.around.named(node.value) <= self.constants
 
 
 def _adds_numbers(
@@ -259,7 +324,7 @@ class _Replaced(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if node is self.part:
-            return ast.copy_location(ast.Name(_ROWS, ast.Load()), node)
+            return ast.copy_location(ast.Name(ROWS, ast.Load()), node)
         return self.generic_visit(node)
 
 

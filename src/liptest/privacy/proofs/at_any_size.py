@@ -38,6 +38,7 @@ from liptest.privacy.searches.refutation import (
     run_refutation,
     search_refutation,
 )
+from liptest.privacy.searches.total_search import search_totals
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_REFUTATION,
@@ -75,6 +76,9 @@ def run_at_any_size(task: Task) -> PrivacyVerdict:
 
 def _run_refutation(task: Task) -> PrivacyVerdict:
     """As after a proof by alignment that failed: the same pairs in the same order."""
+    totals = search_totals(task)
+    if totals.finding is not None:
+        return totals.verdict(task)
     aligned = prove_by_alignment(task)
     return run_refutation(task, aligned if isinstance(aligned, Alignment) else None)
 
@@ -153,6 +157,9 @@ def _early_steps(task: Task) -> Early:
     by_records = try_records(task)
     if isinstance(by_records, PrivacyVerdict):
         return Early(by_records)
+    totals = search_totals(task)
+    if totals.finding is not None:
+        return Early(totals.verdict(task), refutation=totals)
     spread = SpreadSearch(task)
     aligned = prove_by_alignment(task, spread.finds)
     if isinstance(aligned, PrivacyVerdict):

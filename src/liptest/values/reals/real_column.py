@@ -404,20 +404,18 @@ class RealColumn(OwnNumbers):
             ]
             return reduce(operator.add, parts) if parts else kind(0)
         low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
-        largest = self._find_largest(use, low, high)
-        if not largest:
+        if not (largest := self._find_largest(use, low, high)):
             return kind(0)
         in_pairs = in_pairs and not self.is_strided
         rounding = self._round_sum(largest, in_pairs=in_pairs, is_product=is_product)
         kept_here = None if self.kept is None else self.kept.tobytes()
         # Added up in another way it is another number, in its last digits.
         order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
-        placed = order, layout or self.is_strided
-        answer = self.answers.of_recipe((placed, self.recipe, kept_here), low, high, rounding)
+        key = (order, layout or self.is_strided), self.recipe, kept_here
+        answer = self.answers.of_recipe(key, low, high, rounding)
         if self.ball is not None:
             self.answers.note_ball((self.ball.key, kept_here), answer.number, self.ball)
-        run = self.branching.noise
-        total = run.value_of_answer(answer, kind)
+        total = self.branching.noise.value_of_answer(answer, kind)
         return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
 
     def _find_largest(self, use: str, low: Table, high: Table) -> Any:
