@@ -10,6 +10,7 @@
     ├── MechanismError                 the mechanism under test is broken
     │   ├── LawError                   its output distribution is not a probability law
     │   ├── NonDeterministicError      it answers differently for the same dataset
+    │   │   └── UnlikeAnalysisError    with real random numbers it answers otherwise
     │   └── UnsupportedRandomnessError it draws what cannot be enumerated exactly
     │       ├── UnsupportedForm        it compares noise in a way that is not followed
     │       └── ContinuousOutputs      its outputs have densities, not probabilities

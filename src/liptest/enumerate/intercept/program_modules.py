@@ -250,7 +250,7 @@ def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     value = arguments[0]
     if type(value) is SymbolicArray and value.storage.stays_symbolic and value.size == 1:
         value = value.cells.item()
-    if isinstance(value, EntryOfRecord):
+    if issubclass(type(value), EntryOfRecord):  # others may be asked by their class
         return value.as_float() if kind is float else None
     value = current(value)
     if not is_symbolic(value):

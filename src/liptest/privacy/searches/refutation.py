@@ -109,12 +109,19 @@ def search_refutation(task: Task, known: Alignment | None) -> Refutation:
     """Look for a pair of neighbours, at the requested size, that certainly breaks the claim.
 
     First where alignment has failed: on both sides of a comparison of data without noise, or with
-    the change of a record for which it pays most.
+    the change of a record for which it pays most. Of code that answers texts by their words first.
     """
+    words = task.mechanism.telling_words()
+    if words is not None:
+        refutation = _search(replace(task, mechanism=words), known)
+        if refutation.finding is not None:
+            return refutation
+    return _search(task, known)
+
+
+def _search(task: Task, known: Alignment | None) -> Refutation:
     started = time.perf_counter()
     refutation = Refutation()
-    words = task.mechanism.telling_words()
-    task = task if words is None else replace(task, mechanism=words)
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     if known is not None and known.has_far_too_many:
         runs = _FEW_RUNS  # of such a law they are as little as more of them
