@@ -1,10 +1,10 @@
 """Texts in which numbers stand that a run has not chosen yet: what such a text tells.
 
 A text is cut into words: runs of the letters that numbers are written with and that can be read as
-a number, and what stands between them, without spaces at its ends. So much
-is a function of the text, whatever it was written by, so a claim that words break the text breaks
-(docs/theory/whole.md, W6). Here a text is made of plain parts and of numbers, and its words are
-found without choosing these: each has to stand by itself.
+a number, and what stands between them, without spaces at its ends. So much is a function of the
+text, whatever it was written by, so a claim that words break the text breaks (docs/theory/whole.md,
+W6). Here a text is made of plain parts and of numbers, and its words are found without choosing
+these: each has to stand by itself.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def _keeps_keys(part: ast.AST) -> bool:
     """Whether a part of a loop makes no new entry anywhere: nothing is called that could."""
     if isinstance(part, ast.Call):
         return isinstance(part.func, ast.Name) and part.func.id in _HARMLESS
-    if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+    if isinstance(part, ast.AugAssign):
         return not isinstance(part.op, ast.BitOr)  # of two dicts
     if isinstance(part, ast.Assign):
         return all(isinstance(target, ast.Name) for target in part.targets)

@@ -12,13 +12,22 @@ which may walk over records, does not belong to a pass of the loop.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.folded.later_records import is_constant_function, reads_fixed_names
 from liptest.enumerate.loops.fold_passes import Wrapping, is_fresh_before
-from liptest.enumerate.syntax.pure_code import NotPure, check_in_loop, is_builtin
+from liptest.enumerate.syntax.pure_code import (
+    NotPure,
+    check_in_loop,
+    find_original,
+    is_builtin,
+    is_plain,
+)
 from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_loaded
 from liptest.enumerate.syntax.tree_pieces import (
     call_of_folds,
@@ -201,7 +210,7 @@ class Spellings(ast.NodeTransformer):
         plain = isinstance(node.orelse, ast.Constant)
         if name is None or not plain or own != {name}:
             return None
-        if any(isinstance(part, (*_BINDING, *_NAMING)) for part in ast.walk(node.body)):
+        if not all(map(self._is_calculation, ast.walk(node.body))):
             return None
         self.changes += 1
         # Of a list without entries as it is written; of others as columns are followed.
@@ -212,8 +221,22 @@ class Spellings(ast.NodeTransformer):
         call = call_of_folds("unless_empty", name_node(name), written, empty, body, node.orelse)
         return ast.copy_location(call, node)
 
+    def _is_calculation(self, part: ast.AST) -> bool:
+        """Whether a part of an expression does nothing but calculate: it draws nothing."""
+        if isinstance(part, ast.Attribute):
+            return part.attr != "random"
+        if not isinstance(part, ast.Name) or part.id in self.own:
+            return not isinstance(part, (*_BINDING, *_NAMING))
+        try:
+            value = self.source.value_of(part.id)
+        except KeyError:
+            return False
+        value = find_original(value)
+        return any(value is one for one in _CALCULATING) or is_plain(value)
+
 
 _SIGNED = ({"choice", "exponential"}, {"choice", "standard_exponential"})
+_CALCULATING = (np, math, sum, len, float, int, abs, round, min, max)
 _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BINDING = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 

@@ -46,6 +46,10 @@ OTHERS = {
         "if x in counts:\n        counts[x] += 1\n    others |= {x: 1}",
         "others = counts\n",
     ),
+    "another entry is updated": (
+        "if x in counts:\n        counts[x] += 1\n    box[0] |= {x: 1}",
+        "box = [counts]\n",
+    ),
     "a function makes keys": (
         "if x in counts:\n        counts[x] += 1\n    note(x)",
         "def note(x): counts.setdefault(x, 0)\n",
