@@ -609,8 +609,10 @@ def _both_probabilities(witness: PrivacyWitness) -> tuple[str, str]:
         # "[+/- radius]" has none: nothing is known but that it is small.
         if numbers[side] < _SMALLEST and middle not in ("", "+/-"):
             numbers[side] = Decimal(middle)
-        elif numbers[side] < _SMALLEST and "/" in text and not text.startswith("["):
-            numbers[side] = Decimal(text.partition("/")[0]) / Decimal(text.partition("/")[2])
+            continue
+        top, bar, bottom = text.partition("/")
+        if numbers[side] < _SMALLEST and bar and top.isdigit() and bottom.isdigit():
+            numbers[side] = Decimal(top) / Decimal(bottom)
     for digits in _DIGITS:
         left, right = (f"{number:.{digits}g}" for number in numbers)
         if left != right:
