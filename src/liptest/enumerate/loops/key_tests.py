@@ -54,8 +54,8 @@ def _may_test(code: CodeType) -> bool:
 
 
 def _keys_of(counts: Any) -> Any:
-    """The keys of a dict; of anything else that itself, which is asked as it is written."""
-    return frozenset(counts) if type(counts) is dict else counts
+    """A dict of the same keys; anything else as it is, which is asked as it is written."""
+    return dict.fromkeys(counts) if type(counts) is dict else counts
 
 
 class _WithKeys(ast.NodeTransformer):
