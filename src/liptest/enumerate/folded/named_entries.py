@@ -44,14 +44,8 @@ class NamedEntries:
 
         ``empty`` is the body of other values.
         """
-        if type(values) is not RecordList or type(default) not in (int, float):
-            return body() if test() else default
-        try:
-            without = empty([])
-        except Exception:  # the program's own, of a list without entries
-            without = None
-        agrees = isinstance(without, (int, float)) and not is_symbolic(without)
-        if agrees and without == default and not (holds_negative_zero(without) or default is True):
+        is_number = type(default) in (int, float)
+        if type(values) is RecordList and is_number and _is_without_records(empty, default):
             return body()
         return body() if test() else default
 
@@ -69,3 +63,13 @@ class NamedEntries:
         if isinstance(rows, OfPandas):
             return getattr(rows, name)
         raise NotPlain(f".{name} of a {type(rows).__name__} is read")
+
+
+def _is_without_records(empty: Callable[[Any], Any], default: float) -> bool:
+    """Whether a function of a list gives this number where the list has no entries."""
+    try:
+        without = empty([])
+    except Exception:  # the program's own, of a list without entries
+        return False
+    is_plain = isinstance(without, (int, float)) and not is_symbolic(without)
+    return is_plain and without == default and not holds_negative_zero(without)

@@ -14,7 +14,7 @@ from typing import Any
 from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
 from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.syntax.called_methods import is_own_code
-from liptest.enumerate.syntax.source import copy_tree, read_source
+from liptest.enumerate.syntax.source import copy_tree, read_source, stored_by_name
 from liptest.enumerate.syntax.tree_pieces import KEYS_OF, name_node
 
 _HARMLESS = frozenset({"int", "float", "str", "bool", "len", "abs", "min", "max", "round"})
@@ -105,9 +105,11 @@ def _tested_dicts(loop: ast.AST) -> set[str]:
     names = {name for part in body if (name := _tested_name(part))}
     if not names or loop.orelse or not all(map(_keeps_keys, body)):
         return set()
-    named = (part for part in ast.walk(loop) if isinstance(part, ast.Name))
-    stored = {part.id for part in named if not isinstance(part.ctx, ast.Load)}
-    return {name for name in names - stored if _is_only_added_to(loop, body, name)}
+    return {
+        name
+        for name in names.difference(stored_by_name(loop))
+        if _is_only_added_to(loop, body, name)
+    }
 
 
 def _tested_name(part: ast.AST) -> str:

@@ -62,10 +62,8 @@ class Whole:
 
     def number(self, m: int) -> int | float:
         """The one of m."""
-        return nearest_number(self.step * m + self.offset) if self.is_exact else self._float(m)
-
-    def _float(self, m: int) -> float:
-        return float(self.step * m + self.offset)
+        number = self.step * m + self.offset
+        return int(number) if self.is_exact else float(number)
 
     def find(self, number: object) -> int | None:
         """The m of a plain number; None where it is not one of these."""

@@ -33,6 +33,7 @@ from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, read_source
 from liptest.enumerate.syntax.tree_pieces import (
     flat_statements,
     is_name,
+    lambda_node,
     name_node,
     plain_name,
     tuple_node,
@@ -52,7 +53,7 @@ class NotTold(Exception):
 
 @dataclass(frozen=True, eq=False)
 class NoteTail:
-    """The rest of a function, compiled twice: to be followed, and as it is written.
+    """The rest of a function, compiled to be followed.
 
     ``changes`` is what notes of a loop mean, or None where the rows are the notes.
     """
@@ -179,20 +180,19 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         value = node.value
-        if isinstance(value, ast.Tuple) and len(value.elts) == 2:
-            held, told = value.elts
-            number = self._numbers.get(plain_name(told))
-            if number is not None and plain_name(held):
-                name = ast.Constant(plain_name(held))
-                node.value = _ask("added", ast.Constant(number), held, name, told)
-                return node
-        if self.body.are_notes and isinstance(value, ast.Tuple) and len(value.elts) == 2:
-            held, told = value.elts
-            if plain_name(told) == self.body.told and plain_name(held):
-                owner = plain_name(held).removeprefix(f"{self.body.told}_")
-                node.value = _ask("changed", held, ast.Constant(owner))
-                return node
-        return self.generic_visit(node)
+        if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
+            return self.generic_visit(node)
+        held, told = value.elts
+        owner, notes = plain_name(held), plain_name(told)
+        number = self._numbers.get(notes)
+        if owner and number is not None:
+            node.value = _ask("added", ast.Constant(number), held, ast.Constant(owner), told)
+        elif owner and self.body.are_notes and notes == self.body.told:
+            owner = owner.removeprefix(f"{self.body.told}_")
+            node.value = _ask("changed", held, ast.Constant(owner))
+        else:
+            return self.generic_visit(node)
+        return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         lazy = node.args[0] if len(node.args) == 1 and not node.keywords else None
@@ -216,16 +216,15 @@ class _Rewriting(ast.NodeTransformer):
         if len(node.generators) != 1 or names is None:
             return node if is_visited else self.generic_visit(node)
         own = node.generators[0]
-        one = ast.comprehension(
-            copy_tree(own.target), tuple_node([name_node(_ITEM)]), copy_tree_list(own.ifs), 0
-        )
-        entry = _lambda(_ITEM, ast.ListComp(copy_tree(node.elt), [one]))
-        beside = _lambda(None, tuple_node([name_node(name) for name in sorted(names)]))
+        tests = list(map(copy_tree, own.ifs))
+        one = ast.comprehension(copy_tree(own.target), tuple_node([name_node(_ITEM)]), tests, 0)
+        entry = lambda_node(_ITEM, ast.ListComp(copy_tree(node.elt), [one]))
+        beside = lambda_node(None, tuple_node([name_node(name) for name in sorted(names)]))
         if not is_visited:
             self.generic_visit(node)
         walked, own.iter = own.iter, name_node(_EVERY)
         is_lazy = ast.Constant(isinstance(node, ast.GeneratorExp))
-        every = _lambda(_EVERY, node)
+        every = lambda_node(_EVERY, node)
         return ast.copy_location(_ask("each", walked, entry, beside, every, is_lazy), node)
 
 
@@ -236,11 +235,6 @@ def _find_told(node: ast.For) -> RecordCode | None:
     except NotAlike:
         return None
     return code if code.told is not None else None
-
-
-def copy_tree_list(nodes: list[ast.expr]) -> list[ast.expr]:
-    """Copies of some expressions."""
-    return [copy_tree(node) for node in nodes]
 
 
 def _names_beside(node: ast.ListComp | ast.GeneratorExp) -> set[str] | None:
@@ -258,11 +252,6 @@ def _names_beside(node: ast.ListComp | ast.GeneratorExp) -> set[str] | None:
 
 def _ask(method: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(name_node(_TOLD), method, ast.Load()), list(arguments), [])
-
-
-def _lambda(name: str | None, body: ast.expr) -> ast.Lambda:
-    given = [] if name is None else [ast.arg(name)]
-    return ast.Lambda(ast.arguments([], given, None, [], [], None, []), body)
 
 
 class ToldNotes:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,6 +43,8 @@ _RUNS = 3
 # Kept: while a program is analysed the name stands for something else.
 _new_generator = np.random.default_rng
 _PLAIN = {"int": int, "float": float, "str": str, "NoneType": type(None)}
+# Arrays of numbers of these types, by name.
+_ARRAYS = ("int64", "float64", "bool")
 _OF_NUMPY = {"int64": np.int64, "float64": np.float64}
 Law = dict[Output, Fraction]
 
@@ -146,15 +148,10 @@ def _largest_ratio(left: Law, right: Law) -> Fraction | None:
     return max(mass / right[note] for note, mass in left.items() if mass)
 
 
-def _any(value: Any) -> Any:
-    """A value whose type is known by what stands beside it."""
-    return value
-
-
 def as_written(output: Any) -> Any:
     """The object that a typed output stands for. Raises UnsupportedForm for what is not told."""
     if type(output) is Typed:
-        kind, value = output.kind, _any(output.value)
+        kind, value = output.kind, cast(Any, output.value)
         if kind in _PLAIN and type(value) is _PLAIN[kind]:
             return value
         if kind in _OF_NUMPY:
@@ -163,7 +160,7 @@ def as_written(output: Any) -> Any:
             made = map(as_written, value)
             return list(made) if kind == "list" else tuple(made)
         words = kind.split(" ", 3)
-        if words[:2] == ["ndarray", "of"] and words[2] in ("int64", "float64", "bool"):
+        if words[:2] == ["ndarray", "of"] and words[2] in _ARRAYS:
             shape = tuple(int(one) for one in words[3].strip("()").split(",") if one.strip())
             return np.array(value, dtype=words[2]).reshape(shape)
     raise UnsupportedForm("notes of a type that is not followed")
@@ -175,7 +172,7 @@ class _Following:
     def __init__(self, part: NotePart, notes: list[Output], count: int, session: Any) -> None:
         self.part, self.count, self.session = part, count, session
         # Of a pair of the kind of rows, and the note.
-        told = [_any(note.value) for note in notes if type(note) is Typed]
+        told = [cast(Any, note.value) for note in notes if type(note) is Typed]
         if len(told) != len(notes):
             raise UnsupportedForm("notes of a type that is not followed")
         kinds = {kind.value for kind, _ in told}
@@ -190,10 +187,8 @@ class _Following:
         return steps
 
     def _read(self, note: Any) -> Any:
-        if self.kind in ("int64", "float64", "bool"):
-            value = note.value if type(note) is Typed else note
-            plain = _plain_entries(value)
-            return np.array([plain], dtype=self.kind)
+        if self.kind in _ARRAYS:
+            return np.array([_plain_entries(note)], dtype=self.kind)
         return as_written(note)
 
     def template(self) -> Any:
@@ -250,14 +245,10 @@ class _Following:
     def _call(self, data: Any, rng: Any, totals: NoteTotals) -> Any:
         rows = None
         if self.part.tail.changes is None:
-            is_array = self.kind in ("int64", "float64", "bool", "ndarray")
-            rows = Notes(totals, list(self.notes), is_array=False)
-            if self.kind in ("int64", "float64", "bool"):
-                rows = Notes(totals, list(self.notes), is_array=True)
-            elif is_array:
-                rows = rows.as_array()
-            elif self.kind != "list":
+            if self.kind not in (*_ARRAYS, "ndarray", "list"):
                 totals.refuse("rows of another kind")
+            rows = Notes(totals, list(self.notes), is_array=self.kind in _ARRAYS)
+            rows = rows.as_array() if self.kind == "ndarray" else rows
         told = ToldNotes(totals, self.notes, rows, self.part.tail)
         function = self.part.tail.function(told)
         return function(data, rng) if self.part.tail.takes_generator else function(data)

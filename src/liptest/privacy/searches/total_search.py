@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.data.domains import Domain, Hypercube, IntArray, RecordGrid
+from liptest.data.domains import Domain, Hypercube, RecordGrid
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import MOST_NOTE_PARTS, Mechanism
 from liptest.privacy.claims import Claim
@@ -85,12 +85,8 @@ def _is_violated(view: Mechanism, task: Task, pair: Pair, found: Refutation) -> 
     judge = LossJudge(view, task.distribution.domain, task.claim)
     left, right = pair
     with suppress(LiptestError):
-        answer, finding = judge.certify(_as_array(left), _as_array(right), keep_doubt=False)
+        answer, finding = judge.certify(left, right, keep_doubt=False)
         if answer is Answer.VIOLATED:
             found.finding = finding
             return True
     return False
-
-
-def _as_array(dataset: Any) -> IntArray:
-    return np.asarray(dataset)
