@@ -30,6 +30,7 @@ from liptest.enumerate.folded.later_records import (
     reads_fixed_names,
 )
 from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
+from liptest.enumerate.loops.coin_filters import with_coins_first
 from liptest.enumerate.loops.coin_loops import read_coins
 from liptest.enumerate.loops.flip_loops import read_flips, with_orders_in_loops
 from liptest.enumerate.loops.fold_passes import Assigned, Pass, Wrapping
@@ -160,7 +161,7 @@ class _Rewriter:
         return self._known[function]
 
     def _made(self, function: FunctionType) -> Any:
-        rewritten = with_plain_loops(function)
+        rewritten = with_coins_first(with_plain_loops(function))
         self._first = rewritten if function is self._first else self._first
         return self._compile(rewritten) or rewritten
 

@@ -17,20 +17,20 @@ from liptest.enumerate.syntax.function_source import list_parameters, names_assi
 from liptest.enumerate.syntax.tree_pieces import is_name, name_called, plain_name
 
 #: Functions that walk all of what they are given, before anything else is done.
-_WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
-_BUILTINS = _WALKING | {"enumerate", "range", "len", "map"}
+WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
+_BUILTINS = WALKING | {"enumerate", "range", "len", "map"}
 
 
 def with_lists(definition: ast.FunctionDef, function: FunctionType) -> ast.FunctionDef:
     """``sum(f(value) for value in data)`` and ``sum(map(f, data))`` as sums of lists."""
     made = copy.copy(definition)
-    lists = _Lists(_plain_names(function))
+    lists = _Lists(find_plain_names(function))
     made.body = [lists.visit(copy.deepcopy(node)) for node in definition.body]
     return made
 
 
-def _plain_names(function: FunctionType) -> set[str]:
-    """Names that stand for the functions of Python."""
+def find_plain_names(function: FunctionType) -> set[str]:
+    """Names that stand for the functions of Python, of those that walk, count or measure."""
     code = function.__code__
     taken = {*function.__globals__, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     return set(_BUILTINS - taken)
@@ -43,7 +43,7 @@ def simplify(
 
     ``is_of_data``: whether the first parameter is an array of a whole number for each record.
     """
-    plain = _plain_names(function)
+    plain = find_plain_names(function)
     data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
     simplified = []
     if is_of_data:
@@ -133,7 +133,7 @@ class _Lists(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if name_called(node) not in _WALKING & self.plain or len(node.args) != 1:
+        if name_called(node) not in WALKING & self.plain or len(node.args) != 1:
             return node
         inner = node.args[0]
         if isinstance(inner, ast.GeneratorExp):

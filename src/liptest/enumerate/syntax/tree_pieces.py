@@ -105,11 +105,11 @@ def tuple_node(entries: list[ast.expr]) -> ast.expr:
     return ast.Tuple(entries, ast.Load())
 
 
-def lambda_node(argument: str | None, body: ast.expr) -> ast.expr:
-    """A function of one argument, or of none."""
-    names = [] if argument is None else [ast.arg(argument)]
+def lambda_node(argument: str | tuple[str, ...] | None, body: ast.expr) -> ast.expr:
+    """A function of one argument, of several, or of none."""
+    names = (argument,) if isinstance(argument, str) else argument or ()
     arguments = ast.arguments(
-        posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
+        posonlyargs=[], args=list(map(ast.arg, names)), kwonlyargs=[], kw_defaults=[], defaults=[]
     )
     return ast.Lambda(arguments, body)
 

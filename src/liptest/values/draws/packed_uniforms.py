@@ -252,10 +252,39 @@ def _find_cuts(line: Line, name: str, bounds: bytes, holds: bool) -> NDArray[np.
 
 def draw_floats(branching: Branching, shape: tuple[int, ...], *lines: Line) -> Any:
     """Independent random floats in an array of the given shape, of one line or of one each."""
-    count = math.prod(shape)
-    floats = _Floats(branching, lines or (UNIT,), count)
-    places = np.arange(count)
-    array = SymbolicArray(PackedUniforms(_Shared(floats, places), places.reshape(shape)))
+    array = _pack_floats(branching, shape, lines or (UNIT,))
     if branching.draw_log is None:
         return array
-    return branching.draw_log.hand_out(array, (shape, tuple(line.law for line in floats.lines)))
+    laws = tuple(line.law for line in lines or (UNIT,))
+    return branching.draw_log.hand_out(array, (shape, laws))
+
+
+def draw_one_by_one(branching: Branching, count: int, line: Line) -> Any:
+    """An array of independent random floats, which the program draws one after another."""
+    array = _pack_floats(branching, (count,), (line,))
+    if branching.draw_log is not None:
+        branching.draw_log.hand_out(_OneByOne(array.as_drawn()), line.law)
+    return array
+
+
+class _OneByOne:
+    """Draws of an array as a list of them, as they are replayed."""
+
+    def __init__(self, drawn: Any) -> None:
+        self._drawn = drawn
+
+    def as_drawn(self) -> _OneByOne:
+        return self
+
+    def replay(self, point_in: Callable[[int, int], int]) -> list[float]:
+        floats: list[float] = self._drawn.replay(point_in).tolist()
+        return floats
+
+
+def _pack_floats(
+    branching: Branching, shape: tuple[int, ...], lines: tuple[Line, ...]
+) -> SymbolicArray:
+    count = math.prod(shape)
+    places = np.arange(count)
+    floats = _Floats(branching, lines, count)
+    return SymbolicArray(PackedUniforms(_Shared(floats, places), places.reshape(shape)))

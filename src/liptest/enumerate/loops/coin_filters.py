@@ -1,0 +1,257 @@
+"""Loops and comprehensions that take each record by a coin: Poisson subsampling.
+
+``[value for value in data if rng.random() < q]`` and ``for value in data: if rng.random() < q: ..``
+walk over the records for which a coin falls so. Each record has a coin of its own, which nothing
+else reads, so they are ``data[rng.random(len(data)) < q]``, whose loss is known for any number of
+records (docs/theory/size.md, S11). What is walked over is known only when it runs: of anything but
+records of symbolic data the coins are tossed one by one, as the program is written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.intercept.replaceable_names import is_foreign
+from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names
+from liptest.enumerate.syntax.called_methods import is_own_code
+from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, names_stored, read_source
+from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node
+from liptest.values.array import SymbolicArray
+from liptest.values.draws.packed_uniforms import draw_one_by_one
+from liptest.values.draws.uniform import UniformValue
+from liptest.values.records.column import Column
+
+_TAKEN_BY = f"{OWN_NAMES}taken_by_coins"
+_RECORDS, _RECORD = f"{OWN_NAMES}records", f"{OWN_NAMES}record"
+_NUMBER, _BOUND = f"{OWN_NAMES}number", f"{OWN_NAMES}bound"
+_DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf"})
+_OPPOSITES = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
+# Bounds that nothing changes in place.
+_IMMUTABLE = (int, float, np.float64)
+_LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+_NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def with_coins_first(function: Any) -> Any:
+    """The function with coins that choose records before loops; itself where it has none."""
+    if type(function) is not FunctionType or is_own_code(function):
+        return function
+    if is_foreign(function.__globals__.get("__name__")) or not _may_draw(function.__code__):
+        return function
+    source = read_source(function)
+    if source is None:
+        return function
+    body = list(map(copy_tree, source.body))
+    filters = _CoinsFirst(body, find_plain_names(function))
+    node = filters.visit(source.with_body(body))
+    if not filters.changes:
+        return function
+    made = source.compiled(node, {_TAKEN_BY: take_by_coins})
+    if made is not None:
+        source.remember(made.__code__, node)
+    return made or function
+
+
+def _may_draw(code: CodeType) -> bool:
+    inner = (part for part in code.co_consts if isinstance(part, CodeType))
+    return not _DRAWING.isdisjoint(code.co_names) or any(map(_may_draw, inner))
+
+
+def take_by_coins(
+    records: Any,
+    draw: Callable[[], Any],
+    read_bound: Callable[[], Any],
+    is_taken: Callable[[Any, Any], Any],
+    one_by_one: Callable[[Any], Iterable[Any]],
+) -> Any:
+    """The records whose coins say so, ``one_by_one`` where they are no symbolic data.
+
+    ``is_taken(draw(), read_bound())`` is one coin; the bound is the same for all records.
+    """
+    if type(records) is not SymbolicArray or type(records.storage) is not Column:
+        return one_by_one(records)
+    bound = read_bound()
+    if type(bound) not in _IMMUTABLE:
+        return one_by_one(records)
+    number = draw()
+    if type(number) is not UniformValue or not _is_new(number):
+        return one_by_one(records)
+    tree = number.branching
+    if tree.draw_log is not None:
+        tree.draw_log.take_back()  # it stands for the first coin
+    return records[is_taken(draw_one_by_one(tree, len(records), number.line), bound)]
+
+
+def _is_new(number: UniformValue) -> bool:
+    is_whole = number.low == 0 and number.high == number.line.stop
+    return is_whole and number.noise is None and number.inverted is None
+
+
+class _CoinsFirst(ast.NodeTransformer):
+    def __init__(self, body: list[ast.stmt], plain: set[str]) -> None:
+        self._parts = list(_walk(body))
+        self._plain = plain
+        self.changes = 0
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        return node  # functions do not see its names
+
+    def visit_For(self, node: ast.For) -> Any:
+        found = None if node.orelse else _read_body(node.body)
+        is_left = any(isinstance(part, _LEAVING) for part in _walk(node.body))
+        if found is not None and not is_left and not self._is_read_behind(node):
+            coin, body = found
+            if self._put_first(node, coin, _Stored.in_loop(node)):
+                node.body = body
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """A generator that is walked at once."""
+        is_at_once = name_called(node) in WALKING & self._plain
+        if is_at_once and node.args and isinstance(node.args[0], ast.GeneratorExp):
+            self._take_first(node.args[0])
+        return self.generic_visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        self._take_first(node)
+        return self.generic_visit(node)
+
+    def _take_first(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        part = node.generators[0]
+        if len(node.generators) > 1 or not part.ifs or part.is_async:
+            return
+        coin, others = _split(part.ifs[0])
+        if self._put_first(part, coin, _Stored.in_loop(node)):
+            part.ifs = [*others, *part.ifs[1:]]
+
+    def _is_read_behind(self, loop: ast.For) -> bool:
+        """Whether the record of the last pass is read elsewhere, which may not be a chosen one."""
+        targets = set(names_stored(loop.target))
+        inside = sum(_reads(part, targets) for part in ast.walk(loop))
+        return sum(_reads(part, targets) for part in self._parts) > inside
+
+    def _put_first(self, walk: Any, coin: ast.expr, stored: _Stored) -> bool:
+        parts = _read_coin(coin, stored)
+        if parts is None:
+            return False
+        self.changes += 1
+        draw, bound, is_taken = parts
+        chosen = ast.comprehension(
+            name_node(_RECORD, ast.Store()), name_node(_RECORDS), [copy_tree(coin)], 0
+        )
+        arguments = [
+            walk.iter,
+            lambda_node(None, draw),
+            lambda_node(None, bound),
+            lambda_node((_NUMBER, _BOUND), is_taken),
+            lambda_node(_RECORDS, ast.GeneratorExp(name_node(_RECORD), [chosen])),
+        ]
+        walk.iter = ast.copy_location(ast.Call(name_node(_TAKEN_BY), arguments, []), walk.iter)
+        return True
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What a loop assigns: names, attributes of any object, and whether it deletes something."""
+
+    names: frozenset[str]
+    attributes: frozenset[str]
+
+    @classmethod
+    def in_loop(cls, loop: ast.AST) -> _Stored:
+        parts = [
+            part for part in ast.walk(loop) if not isinstance(getattr(part, "ctx", None), ast.Load)
+        ]
+        return cls(
+            frozenset(part.id for part in parts if isinstance(part, ast.Name)),
+            frozenset(part.attr for part in parts if isinstance(part, ast.Attribute)),
+        )
+
+    def may_change(self, part: ast.AST) -> bool:
+        """Whether a part of an expression may read what is assigned."""
+        if isinstance(part, ast.Attribute):
+            return part.attr in self.attributes
+        return isinstance(part, ast.Name) and part.id in self.names
+
+
+def _reads(part: ast.AST, names: set[str]) -> bool:
+    return isinstance(part, ast.Name) and part.id in names and isinstance(part.ctx, ast.Load)
+
+
+def _walk(body: list[ast.stmt]) -> Iterable[ast.AST]:
+    return (part for statement in body for part in ast.walk(statement))
+
+
+def _split(test: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
+    """What a test asks first, and what it asks then."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return test, []
+    first, *others = test.values
+    if len(others) > 1:
+        others = [ast.copy_location(ast.BoolOp(ast.And(), others), test)]
+    return first, others
+
+
+def _read_body(body: list[ast.stmt]) -> tuple[ast.expr, list[ast.stmt]] | None:
+    """The coin of ``if coin: ..`` and of ``if not coin: continue``, and what else a pass does."""
+    first = body[0]
+    if not isinstance(first, ast.If) or first.orelse:
+        return None
+    if len(body) == 1:
+        coin, others = _split(first.test)
+        made: list[ast.stmt] = [
+            ast.copy_location(ast.If(test, first.body, []), first) for test in others
+        ]
+        return coin, made or first.body
+    if len(first.body) == 1 and isinstance(first.body[0], ast.Continue):
+        negated = _negate(first.test)
+        return None if negated is None else (negated, body[1:])
+    return None
+
+
+def _negate(test: ast.expr) -> ast.expr | None:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if (
+        not isinstance(test, ast.Compare)
+        or len(test.ops) > 1
+        or type(test.ops[0]) not in _OPPOSITES
+    ):
+        return None
+    made = ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+    return ast.copy_location(made, test)
+
+
+def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """Of ``rng.random() < q`` the draw, the bound, and the test of both; None for all else.
+
+    Nothing of it may read what the loop assigns.
+    """
+    if not isinstance(coin, ast.Compare) or type(coin.ops[0]) not in _OPPOSITES:
+        return None
+    parts = list(ast.walk(coin))
+    if len(coin.ops) > 1 or any(map(stored.may_change, parts)):
+        return None
+    if any(isinstance(part, (*_NAMING, *_LEAVING, ast.Subscript)) for part in parts):
+        return None
+    sides = [coin.left, coin.comparators[0]]
+    drawn = list(map(_is_draw, sides))
+    if sum(drawn) != 1 or sum(isinstance(part, ast.Call) for part in parts) != 1:
+        return None
+    names = [name_node(_NUMBER if is_draw else _BOUND) for is_draw in drawn]
+    draw, bound = (copy_tree(sides[drawn.index(is_draw)]) for is_draw in (True, False))
+    return draw, bound, ast.Compare(names[0], coin.ops, [names[1]])
+
+
+def _is_draw(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    called = node.func
+    name = called.attr if isinstance(called, ast.Attribute) else name_called(node)
+    return name in _DRAWING and all(isinstance(each, ast.Constant) for each in node.args)

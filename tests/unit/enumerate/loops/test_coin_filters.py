@@ -1,0 +1,126 @@
+"""Loops that take each record by a coin: proved as a random sample, and only where they are one."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.enumerate.loops.coin_filters import with_coins_first
+from liptest.verdicts import Decision
+from tests.unit.written_programs import program
+
+Q = 0.1
+#: What a sampled record loses with Laplace noise of scale 1, by the theorem and by hand.
+LOSS = math.log(1 + Q * (math.e - 1))
+
+SAMPLED = {
+    "a list": "total = sum([x for x in data if rng.random() < Q])",
+    "a generator": "total = sum(x for x in data if rng.random() < Q)",
+    "the other side": "total = sum(x for x in data if Q > rng.random())",
+    "a number of Python": "total = sum(x for x in data if random.random() <= Q)",
+    "a line": "total = sum(x for x in data if rng.uniform(0, 10) < 10 * Q)",
+    "a loop": "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x",
+    "a loop that goes on": (
+        "total = 0\nfor x in data:\n    if rng.random() >= Q:\n        continue\n    total += x"
+    ),
+    "a loop with not": (
+        "total = 0\nfor x in data:\n    if not rng.random() < Q:\n        continue\n    total += x"
+    ),
+    "and a test": (
+        "total = 0\nfor x in data:\n    if rng.random() < Q and x == 1:\n        total += 1"
+    ),
+    "a local bound": "q = Q / 2\ntotal = sum(x for x in data if rng.random() < 2 * q)",
+}
+END = "return total + rng.laplace(0, 1)"
+
+
+def sampling(text: str, end: str = END) -> Any:
+    return program(f"{text}\n{end}", Q=Q, random=random, np=np)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLED)
+def test_the_loss_of_a_sample_is_proved(name: str) -> None:
+    sampled = sampling(SAMPLED[name])
+    claim: Any = {"epsilon": LOSS * (1 + 1e-9), "floats": "ideal"}
+    verdict = lt.check_privacy(sampled, lt.Hypercube(500), **claim)
+    assert (verdict.decision, verdict.guarantee.kind) == (Decision.YES, "proof")
+
+
+@pytest.mark.parametrize("name", ["a list", "a loop"])
+def test_no_less_is_proved(name: str) -> None:
+    """With one record the law is known exactly: the loss is that of the theorem."""
+    sampled = sampling(SAMPLED[name])
+    assert lt.exact_epsilon(sampled, lt.Hypercube(1)).value == pytest.approx(LOSS, rel=1e-9)
+    claim: Any = {"epsilon": LOSS * 0.999, "floats": "ideal"}
+    assert lt.check_privacy(sampled, lt.Hypercube(1), **claim).decision is Decision.NO
+
+
+#: Programs whose records are not such a sample, with a dataset of one or two bits for each output.
+OTHERS = {
+    "the record of the last pass": (
+        "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x\ntotal += x"
+    ),
+    "a bound that grows": (
+        "total, q = 0, Q\nfor x in data:\n    if rng.random() < q:\n"
+        "        total += x\n        q += 0.4"
+    ),
+    "a bound of an object": (
+        "class Held:\n    q = Q\nheld = Held()\nfor x in data:\n"
+        "    if rng.random() < held.q:\n        held.q += 0.4 * x\ntotal = held.q"
+    ),
+    "a bound by another name": (
+        "a = np.array(Q)\nb = a\nfor x in data:\n    if rng.random() < a:\n"
+        "        b += 0.4 * x\ntotal = float(b)"
+    ),
+    "a bound that is changed before the walk": (
+        "q = Q\nfound = (x for x in data if rng.random() < q)\nq = 0.9\ntotal = sum(found)"
+    ),
+    "a coin that reads the record": "total = sum(x for x in data if rng.random() < Q + 0.5 * x)",
+    "a walk that is left": (
+        "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x\n        break"
+    ),
+    "another function": (
+        "def sum(values):\n    nonlocal q\n    q = 0.9\n    return len(list(values))\n"
+        "q = Q\ntotal = sum(x for x in data if rng.random() < q)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_walks_are_as_they_are_written(name: str) -> None:
+    """Their laws on all bits are those of the program without the rewriting."""
+    other = sampling(OTHERS[name], "return float(total)")
+    alike = with_coins_first(other)
+    for data in ([0], [1], [0, 1], [1, 0], [1, 1]):
+        law, again = (lt.output_law(one, np.array(data)) for one in (other, alike))
+        assert law == again
+
+
+def test_a_walk_of_plain_records_keeps_its_law() -> None:
+    for name in ("a list", "a loop", "and a test"):
+        sampled = sampling(SAMPLED[name], "return int(total)")
+        law = lt.output_law(sampled, np.array([1, 1, 0]))
+        expected = {0: (1 - Q) ** 2, 1: 2 * Q * (1 - Q), 2: Q * Q}
+        assert {output: float(mass) for output, mass in law.items()} == pytest.approx(expected)
+
+
+#: Those whose records cost more than sampled ones.
+COSTLY = (
+    "the record of the last pass",
+    "a bound that is changed before the walk",
+    "a bound that grows",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COSTLY)
+def test_other_walks_are_not_proved_as_samples(name: str) -> None:
+    claim: Any = {"epsilon": LOSS * (1 + 1e-9), "floats": "ideal"}
+    verdict = lt.check_privacy(sampling(OTHERS[name]), lt.Hypercube(4), **claim)
+    assert verdict.decision is Decision.NO
