@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_foreign
-from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names
+from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names, without_index
 from liptest.enumerate.syntax.called_methods import is_own_code
 from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, names_stored, read_source
 from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node
@@ -26,6 +26,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.draws.packed_uniforms import draw_one_by_one
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.records.column import Column
+from liptest.values.records.record_list import RecordList
 
 _TAKEN_BY = f"{OWN_NAMES}taken_by_coins"
 _RECORDS, _RECORD = f"{OWN_NAMES}records", f"{OWN_NAMES}record"
@@ -74,7 +75,8 @@ def take_by_coins(
 
     ``is_taken(draw(), read_bound())`` is one coin; the bound is the same for all records.
     """
-    if type(records) is not SymbolicArray or type(records.storage) is not Column:
+    column = records.column() if type(records) is RecordList else records
+    if type(column) is not SymbolicArray or type(column.storage) is not Column:
         return one_by_one(records)
     bound = read_bound()
     if type(bound) not in _IMMUTABLE:
@@ -85,7 +87,8 @@ def take_by_coins(
     tree = number.branching
     if tree.draw_log is not None:
         tree.draw_log.take_back()  # it stands for the first coin
-    return records[is_taken(draw_one_by_one(tree, len(records), number.line), bound)]
+    taken = column[is_taken(draw_one_by_one(tree, len(column), number.line), bound)]
+    return taken if column is records or records.is_of_numpy else taken.tolist()
 
 
 def _is_new(number: UniformValue) -> bool:
@@ -95,6 +98,7 @@ def _is_new(number: UniformValue) -> bool:
 
 class _CoinsFirst(ast.NodeTransformer):
     def __init__(self, body: list[ast.stmt], plain: set[str]) -> None:
+        self._body = list(body)
         self._parts = list(_walk(body))
         self._plain = plain
         self.changes = 0
@@ -103,13 +107,24 @@ class _CoinsFirst(ast.NodeTransformer):
         return node  # functions do not see its names
 
     def visit_For(self, node: ast.For) -> Any:
+        if node in self._body:
+            others = [statement for statement in self._body if statement is not node]
+            # Of an index that picks entries it is not known here what it picks them from.
+            plainer = without_index(copy_tree(node), others, self._plain, set(), set())
+            if ast.dump(plainer) != ast.dump(node):
+                return self._put_before(plainer) or self.generic_visit(node)
+        return self._put_before(node) or self.generic_visit(node)
+
+    def _put_before(self, node: ast.For) -> ast.AST | None:
+        """The loop over what coins choose; None where there are none."""
         found = None if node.orelse else _read_body(node.body)
         is_left = any(isinstance(part, _LEAVING) for part in _walk(node.body))
         if found is not None and not is_left and not self._is_read_behind(node):
             coin, body = found
             if self._put_first(node, coin, _Stored.in_loop(node)):
                 node.body = body
-        return self.generic_visit(node)
+                return self.generic_visit(node)
+        return None
 
     def visit_Call(self, node: ast.Call) -> Any:
         """A generator that is walked at once."""
@@ -158,16 +173,15 @@ class _CoinsFirst(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Stored:
-    """What a loop assigns: names, attributes of any object, and whether it deletes something."""
+    """What a loop assigns: names, and attributes of any object."""
 
     names: frozenset[str]
     attributes: frozenset[str]
 
     @classmethod
     def in_loop(cls, loop: ast.AST) -> _Stored:
-        parts = [
-            part for part in ast.walk(loop) if not isinstance(getattr(part, "ctx", None), ast.Load)
-        ]
+        named = (part for part in ast.walk(loop) if isinstance(part, (ast.Name, ast.Attribute)))
+        parts = [part for part in named if not isinstance(part.ctx, ast.Load)]
         return cls(
             frozenset(part.id for part in parts if isinstance(part, ast.Name)),
             frozenset(part.attr for part in parts if isinstance(part, ast.Attribute)),

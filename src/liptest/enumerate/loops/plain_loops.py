@@ -54,14 +54,19 @@ def simplify(
         if isinstance(statement, ast.For):
             # Of another kind of data the size may not be how many rows there are.
             lengths = data if is_of_data else set[str]()
-            statement = _without_index(statement, others, plain, data, lengths)
+            statement = without_index(statement, others, plain, data, lengths)
         simplified.append(_Lists(plain).visit(statement))
     return simplified
 
 
-def _without_index(
+def without_index(
     loop: ast.For, others: list[ast.stmt], plain: set[str], data: set[str], lengths: set[str]
 ) -> ast.For:
+    """The loop over values, where its index only picks them; itself for all else.
+
+    ``others`` are the statements beside it, ``plain`` the names that stand for Python's functions,
+    ``data`` arrays that are never assigned, and ``lengths`` those whose ``size`` counts the rows.
+    """
     call = loop.iter
     if not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
         return loop

@@ -117,6 +117,11 @@ class RecordList(Symbolic):
         self.to_column = to_column
         self.length = length
 
+    @property
+    def is_of_numpy(self) -> bool:
+        """Whether its entries are numbers of NumPy."""
+        return any(isinstance(entry, np.generic) for entry in self.values)
+
     def column(self) -> Any:
         """The records as an array of NumPy would have them."""
         kept = [entry for entry, is_kept in zip(self.values, self.kept, strict=True) if is_kept]

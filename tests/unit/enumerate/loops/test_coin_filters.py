@@ -34,6 +34,11 @@ SAMPLED = {
     "and a test": (
         "total = 0\nfor x in data:\n    if rng.random() < Q and x == 1:\n        total += 1"
     ),
+    "a list of the records": "d = list(data)\ntotal = sum([x for x in d if rng.random() < Q])",
+    "numbers of Python": "total = sum(x for x in data.tolist() if rng.random() < Q)",
+    "an index": (
+        "total = 0\nfor i, x in enumerate(data):\n    if rng.random() < Q:\n        total += x"
+    ),
     "a local bound": "q = Q / 2\ntotal = sum(x for x in data if rng.random() < 2 * q)",
 }
 END = "return total + rng.laplace(0, 1)"
