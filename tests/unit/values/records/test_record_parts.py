@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
@@ -146,6 +146,7 @@ slices = st.builds(
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(slices, st.integers(0, VALUES - 1)), min_size=1, max_size=4))
+@settings(max_examples=40, deadline=None)
 def test_any_slices(chosen: list[tuple[slice, int]]) -> None:
     chosen = [(one, value) for one, value in chosen if len(range(N)[one])]
     if not chosen:
