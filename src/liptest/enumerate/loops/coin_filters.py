@@ -71,7 +71,7 @@ def take_by_coins(
     is_taken: Callable[[Any, Any], Any],
     one_by_one: Callable[[Any], Iterable[Any]],
 ) -> Any:
-    """The records whose coins say so, ``one_by_one`` where they are no symbolic data.
+    """The records whose coins say so, ``one_by_one`` where they are not symbolic data.
 
     ``is_taken(draw(), read_bound())`` is one coin; the bound is the same for all records.
     """

@@ -2,7 +2,8 @@
 
 A run that goes on for too long is given up, by a timer or by the lines of code that it has run. How
 long a run takes depends on the machine; how many lines it runs does not, so a run of fewer than
-``MOST_LINES`` lines is never given up. Lines are counted once a run has taken a while.
+``MOST_LINES`` lines is not given up for its lines. They are counted once a run has taken a while
+and the program goes on: not while it waits for what liptest calculates.
 
 ``try: .. except TypeError: ..`` around what only a stand-in cannot do would go on otherwise than
 the program does with numbers. So frames of the program that may catch something are traced, and
@@ -200,6 +201,8 @@ class _Watch:
         self._reached = progress()
         self._step = min(seconds, self.lines.after)
         self._looks = self._put_off = 0
+        #: Where the program was at the last look: its frame, and the place in it.
+        self._seen_at: tuple[int, int] | None = None
 
     def start(self) -> None:
         """Look from now on."""
@@ -214,8 +217,19 @@ class _Watch:
             self._looks += 1
             if self.is_hurried or self._looks * self._step >= self._seconds:
                 self._end(frame)
-            else:
+            elif self._goes_on_since(frame):
                 self.lines.begin(frame)
+
+    def _goes_on_since(self, frame: FrameType | None) -> bool:
+        """Whether the program itself runs, or has gone on since the last look.
+
+        Else it waits for what liptest calculates, which counting lines would only slow down.
+        """
+        is_at_work = frame is not None and not is_own(frame)
+        while frame is not None and is_own(frame):
+            frame = frame.f_back
+        last, self._seen_at = self._seen_at, None if frame is None else (id(frame), frame.f_lasti)
+        return is_at_work or last not in (None, self._seen_at)
 
     def _end(self, frame: FrameType | None) -> None:
         self.is_hurried = True

@@ -29,7 +29,9 @@ MAX_PIECES = 1 << 14
 # After so many the rest may be left out if it is this part of all points ...
 _FIRST_PIECES = 1 << 12
 _REST_BITS = 64
-# ... and it is seen whether it will ever be the smaller half.
+# ... and it is seen whether it will ever be the smaller half; after fewer where pieces as long as
+# those so far would be so many times too many.
+_EARLY_PIECES, _EARLY_FACTOR = 1 << 7, 1 << 10
 
 _NOT_MONOTONE = "a function that is not monotone in its last digits"
 # Distances from a cut, and steps of a walk over a region that meets no regular pattern.
@@ -317,7 +319,8 @@ def _tell_apart(
 
 def _is_enough(count: int, rest: int, points: int) -> bool:
     """Whether to stop: all that is left is small, or it will never be."""
-    if count == _FIRST_PIECES and count * points > 2 * (points - rest) * MAX_PIECES:
+    far_too_many = {_FIRST_PIECES: 2, _EARLY_PIECES: _EARLY_FACTOR}.get(count)
+    if far_too_many and count * points > far_too_many * (points - rest) * MAX_PIECES:
         return True
     return count >= MAX_PIECES or (count >= _FIRST_PIECES and rest <= points >> _REST_BITS)
 
