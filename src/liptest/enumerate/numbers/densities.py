@@ -9,6 +9,7 @@ one description add up where there is one number: the noisy maximum is such a su
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -37,6 +38,10 @@ from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import System
 
 _LIGHT = range(1, 40)
+
+
+#: Between which two numbers something lies; None is infinite.
+Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,16 @@ class Number:
             ends = [None if end is None else self._at(end) for end in span]
         low, high = ends if self.factor > 0 else ends[::-1]
         return Bell(self.constant, self.scale, low, high)
+
+    def span(self) -> Ends | None:
+        """Between which ends it lies; None where more than that is known of its noise."""
+        if self.known.part is None:
+            return None, None
+        ranges = list(self.known.part.ranges.items())
+        if len(ranges) > 1 or ranges[0][0] != self.known.terms:
+            return None
+        low, high = (None if end is None else self._at(end) for end in ranges[0][1])
+        return (low, high) if self.factor > 0 else (high, low)
 
     def _at(self, value: Any) -> Fraction:
         """The number where its variable has a value."""
@@ -139,6 +154,16 @@ class Leaf:
             raise UnsupportedForm("several numbers of an output that are compared together")
         return tuple(numbers)
 
+    @property
+    def box(self) -> tuple[Ends, ...] | None:
+        """Between which ends its numbers lie; None where more than that is known of them."""
+        try:
+            spans = [number.span() for number in self.numbers]
+        except UnsupportedForm:
+            return None
+        known = [span for span in spans if span is not None]
+        return tuple(known) if len(known) == len(spans) else None
+
     def probability(self, ends: tuple[tuple[Any, Any], ...]) -> arb:
         """That the leaf is taken and each number lies between its ends; None is infinite."""
         leaf, system = self.leaf, System(self.leaf.noises)
@@ -175,6 +200,12 @@ class ContinuousLaw:
             mass = law.exact(output)
             ball = arb(to_fmpq(mass)) if isinstance(mass, Fraction) else mass
             self.leaves.setdefault(leaf.skeleton, []).append(Leaf(leaf, ball))
+
+    def with_leaves(self, leaves: dict[Output, list[Leaf]]) -> ContinuousLaw:
+        """The same law, by other descriptions."""
+        law = copy(self)
+        law.leaves = leaves
+        return law
 
     def mass(self, skeleton: Output) -> arb:
         """The probability of all outputs of one description."""

@@ -23,6 +23,7 @@ from liptest.enumerate.numbers.densities import (
     not_answered,
     require_whole,
 )
+from liptest.enumerate.numbers.ways_apart import tell_ways_apart
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
@@ -53,6 +54,7 @@ _SHARE, _LEAST = arb(2) ** -90, arb(2) ** -110
 def cells_of_laws(left: ContinuousLaw, right: ContinuousLaw) -> PairCells:
     """Raises UnsupportedForm where densities are not compared so, BudgetError for partial laws."""
     require_whole(left, right)
+    left, right = tell_ways_apart(left, right)
     products, alone = [], [arb(0), arb(0)]
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         if skeleton not in right.leaves:

@@ -13,7 +13,7 @@ from typing import Any
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
-from liptest.enumerate.numbers.densities import ContinuousLaw, Leaf
+from liptest.enumerate.numbers.densities import ContinuousLaw, Ends, Leaf
 from liptest.enumerate.numbers.noise_outputs import list_intervals, replace_by
 from liptest.enumerate.numbers.real_outputs import ContinuousFunction
 from liptest.errors import SymbolicError, UnsupportedForm
@@ -30,7 +30,6 @@ _OUTSIDE = 0.004
 RARE = 0.02
 # In units of the noise: a picture goes so far out to show the event.
 _FARTHEST = 60
-Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)

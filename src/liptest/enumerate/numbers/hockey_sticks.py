@@ -30,20 +30,20 @@ from liptest.balls import end_to_fraction, to_fmpq
 from liptest.enumerate.numbers.bells import Bell, End, bell_excess
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
+    Ends,
     Leaf,
     are_free_normal,
     find_densities,
     list_bells,
     require_whole,
 )
-from liptest.enumerate.numbers.noise_outputs import replace_by
+from liptest.enumerate.numbers.ways_apart import InBox, describe, tell_ways_apart
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.densities import excess
 
 #: An output, or a set of them, with its probability on both sides.
 Told = tuple[Output, arb, arb]
-Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ def divergence_parts(
 ) -> Iterator[DivergencePart]:
     """Of the outputs of each description that the left law has."""
     require_whole(left, right)
+    left, right = tell_ways_apart(left, right)
     factor = epsilon.exp()
     for skeleton, leaves in left.leaves.items():
         others = right.leaves.get(skeleton)
@@ -112,7 +113,7 @@ def _whole(
     """All outputs of a description, where their gap is certain."""
     leaves = (*left.leaves.get(skeleton, ()), *right.leaves.get(skeleton, ()))
     everything: tuple[Ends, ...] = ((None, None),) * len(leaves[0].leaf.forms)
-    event = replace_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
+    event = describe(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
     return DivergencePart(size, (event,) if size > 0 else ())
 
 
@@ -126,7 +127,8 @@ def _of_one_way(
         gap = one.mass - factor * other.mass
         return _whole(left, right, skeleton, gap.max(arb(0)))
     moved = [pairs[place] for place in differing]
-    if all(are_free_normal(x, y) for x, y in moved):
+    is_cut = isinstance(skeleton, InBox) and len(moved) > 1  # an event is a box or a half-space
+    if all(are_free_normal(x, y) for x, y in moved) and not is_cut:
         return _of_normal(left, right, skeleton, factor, differing)
     if len(moved) == 1 and (part := _of_bells(left, right, skeleton, factor, differing[0])):
         return part
@@ -227,7 +229,7 @@ def _find_told_between(
         every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
         every[place] = ends
         p, q = (law.probability(skeleton, tuple(every)) for law in (left, right))
-        events.append((replace_by(skeleton, tuple(every)), p, q))
+        events.append((describe(skeleton, tuple(every)), p, q))
     return DivergencePart(size, tuple(events))
 
 
@@ -255,7 +257,7 @@ def _tell_normal(
     weight = weights[differing[0]]
     end = low / weight
     ends[differing[0]] = (end, None) if weight > 0 else (None, end)
-    return replace_by(skeleton, tuple(ends))
+    return describe(skeleton, tuple(ends))
 
 
 def _of_densities(

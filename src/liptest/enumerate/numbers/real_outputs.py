@@ -24,6 +24,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
+    Ends,
     Leaf,
     Ratio,
     density_ratios,
@@ -32,6 +33,7 @@ from liptest.enumerate.numbers.densities import (
 from liptest.enumerate.numbers.density_cells import cells_of_laws
 from liptest.enumerate.numbers.hockey_sticks import distinguishing_event, enclose_hockey_stick
 from liptest.enumerate.numbers.noise_outputs import replace_by
+from liptest.enumerate.numbers.ways_apart import describe, tell_ways_apart
 from liptest.enumerate.trees.law_memory import agree
 from liptest.errors import NonDeterministicError, SymbolicError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
@@ -131,7 +133,7 @@ Indices = NDArray[np.int64]
 def find_loss(left: ContinuousLaw, right: ContinuousLaw) -> arb:
     """A ball that contains the largest log ratio of the two laws, in either direction."""
     loss = arb(0)
-    for ratio in density_ratios(left, right):
+    for ratio in density_ratios(*tell_ways_apart(left, right)):
         ends = (ratio.largest(), ratio.smallest()) if isinstance(ratio, Ratio) else (None, None)
         for end in ends:
             if end is None:
@@ -278,7 +280,6 @@ def density_table(table: LawTable) -> DensityTable:
     return DensityTable(tuple(laws), answered, table.rows)
 
 
-Ends = tuple[Any, Any]
 # How the width of an interval that tells two laws apart is looked for, from 1 downwards.
 _WIDTHS = tuple(2.0**-k for k in range(0, 44, 4))
 # A line that no finite loss is meant to exceed, and the smallest probability to be shown by then.
@@ -367,7 +368,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         """
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
-            laws = self.pair_laws(dataset, neighbour)
+            laws = tell_ways_apart(*self.pair_laws(dataset, neighbour))
             for skeleton, ends in _distinguishing_sets(*laws):
                 try:
                     p, q = (law.probability(skeleton, ends) for law in laws)
@@ -379,7 +380,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
-                    best = loss.lower(), replace_by(skeleton, ends), p, q
+                    best = loss.lower(), describe(skeleton, ends), p, q
                 if loss > epsilon:
                     break
         assert best is not None
