@@ -19,6 +19,7 @@ from flint import arb
 
 from liptest.balls import to_fmpq, to_fraction
 from liptest.enumerate.numbers.bells import FARTHER, Bell, bell_extremes
+from liptest.enumerate.numbers.boxes import Box, Ends
 from liptest.enumerate.numbers.noise_outputs import DensityLeaf
 from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
@@ -38,10 +39,6 @@ from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import System
 
 _LIGHT = range(1, 40)
-
-
-#: Between which two numbers something lies; None is infinite.
-Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -155,7 +152,7 @@ class Leaf:
         return tuple(numbers)
 
     @property
-    def box(self) -> tuple[Ends, ...] | None:
+    def box(self) -> Box | None:
         """Between which ends its numbers lie; None where more than that is known of them."""
         try:
             spans = [number.span() for number in self.numbers]

@@ -13,7 +13,8 @@ from typing import Any
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
-from liptest.enumerate.numbers.densities import ContinuousLaw, Ends, Leaf
+from liptest.enumerate.numbers.boxes import Ends
+from liptest.enumerate.numbers.densities import ContinuousLaw, Leaf
 from liptest.enumerate.numbers.noise_outputs import list_intervals, replace_by
 from liptest.enumerate.numbers.real_outputs import ContinuousFunction
 from liptest.errors import SymbolicError, UnsupportedForm

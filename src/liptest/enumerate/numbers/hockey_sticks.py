@@ -28,9 +28,9 @@ from flint import arb
 
 from liptest.balls import end_to_fraction, to_fmpq
 from liptest.enumerate.numbers.bells import Bell, End, bell_excess
+from liptest.enumerate.numbers.boxes import Ends
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
-    Ends,
     Leaf,
     are_free_normal,
     find_densities,

@@ -14,6 +14,7 @@ from typing import Any
 from flint import arb, fmpq
 
 from liptest.balls import to_fmpq
+from liptest.enumerate.numbers.boxes import Box, Ends
 from liptest.enumerate.numbers.whole_outputs import WholeLeaf, WholePlace
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import exponential_polynomials as functions
@@ -79,6 +80,12 @@ class ExactLaw:
     def _masses(self) -> WholeMasses:
         return WholeMasses(self.rates, self.function)
 
+    @property
+    def span(self) -> Ends:
+        """From which number on, and before which one, it has numbers."""
+        lows, highs = zip(*((piece.low, piece.high) for piece in self.function), strict=True)
+        return None if None in lows else min(lows), None if None in highs else max(highs)
+
     def some_number(self) -> int:
         """One that it has."""
         piece = self.function[0]
@@ -133,6 +140,12 @@ class Way:
 
     weight: Any
     numbers: tuple[NumberLaw, ...]
+
+    @property
+    def box(self) -> Box | None:
+        """Between which ends its numbers lie; None of rounded ones, whose ends are in a cell."""
+        exact = [number for number in self.numbers if isinstance(number, ExactLaw)]
+        return tuple(one.span for one in exact) if len(exact) == len(self.numbers) else None
 
 
 def find_way(rates: ExactRates, leaf: WholeLeaf) -> Way:

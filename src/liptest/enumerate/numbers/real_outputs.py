@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from liptest.balls import CERTIFIED_BITS, precision, to_fraction
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.enumerate.numbers.boxes import Ends
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
-    Ends,
     Leaf,
     Ratio,
     density_ratios,

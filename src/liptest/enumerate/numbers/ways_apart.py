@@ -1,4 +1,4 @@
-"""Ways to outputs of several numbers that the outputs tell apart (theory N14).
+"""Ways to outputs of several numbers that the outputs tell apart (theory N11).
 
 ``first = a + noise``, then ``second = (b if first > 0 else c) + noise``: two ways, but an output
 shows which of them was taken, by the sign of its first number. The numbers of each way lie in a box
@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
-from typing import Any
 
-from liptest.enumerate.numbers.densities import ContinuousLaw, Ends, Leaf
+from liptest.enumerate.numbers.boxes import Box, Ends, are_told_apart
+from liptest.enumerate.numbers.densities import ContinuousLaw, Leaf
 from liptest.enumerate.numbers.noise_outputs import replace_by
 from liptest.mechanisms.laws import Output
-
-Box = tuple[Ends, ...]
 
 
 @dataclass(frozen=True)
@@ -45,25 +42,7 @@ def tell_ways_apart(
 def _are_apart(left: list[Leaf], right: list[Leaf]) -> bool:
     if len(left) < 2 and len(right) < 2:
         return False
-    boxes = [[leaf.box or () for leaf in side] for side in (left, right)]
-    if any(len(box) < 2 for side in boxes for box in side):
-        return False
-    if any(_meet(*pair) for side in boxes for pair in combinations(side, 2)):
-        return False
-    return all(one == other or not _meet(one, other) for one, other in product(*boxes))
-
-
-def _meet(one: Box, other: Box) -> bool:
-    """Whether two boxes have more in common than a border, which has no probability."""
-    return all(_overlap(*pair) for pair in zip(one, other, strict=True))
-
-
-def _overlap(one: Ends, other: Ends) -> bool:
-    return _is_below(one[0], other[1]) and _is_below(other[0], one[1])
-
-
-def _is_below(low: Any, high: Any) -> bool:
-    return low is None or high is None or low < high
+    return are_told_apart(*([leaf.box for leaf in side] for side in (left, right)))
 
 
 def _by_boxes(law: ContinuousLaw, apart: list[Output]) -> ContinuousLaw:

@@ -24,6 +24,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.folded.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folded.folds import Folds
+from liptest.enumerate.numbers.boxes import are_told_apart
 from liptest.enumerate.numbers.law_formulas import formula_lines
 from liptest.enumerate.numbers.noise_outputs import list_entries, with_entries
 from liptest.enumerate.numbers.number_laws import (
@@ -106,8 +107,12 @@ class WholeLaw:
             joined = None
             if len(leaves) > 1 and len(leaves[0].places) > 1:
                 joined = join_ways(rates, leaves)
-            self._made[key] = [joined] if joined else [find_way(rates, leaf) for leaf in leaves]
+            self._made[key] = [joined] if joined else self.single_ways(rates, skeleton)
         return self._made[key]
+
+    def single_ways(self, rates: ExactRates, skeleton: Output) -> list[Way]:
+        """The same, each for itself."""
+        return [find_way(rates, leaf) for leaf in self.leaves.get(skeleton, [])]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
         """The probability of all outputs of one description."""
@@ -328,11 +333,21 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
             if any(len(side) > 1 for side in ways):
-                raise UnsupportedForm("several numbers that the code comes to in several ways")
-            one, other = ways[0][0], ways[1][0]
-            pairs = zip(one.numbers, other.numbers, strict=True)
-            numbers = tuple(number_extremes(*pair) for pair in pairs)
-            yield _Compared(skeleton, arb(one.weight / other.weight).log(), numbers)
+                ways = [law.single_ways(rates, skeleton) for law in (left, right)]
+            for one, other in _pair_ways(*ways):
+                pairs = zip(one.numbers, other.numbers, strict=True)
+                numbers = tuple(number_extremes(*pair) for pair in pairs)
+                yield _Compared(skeleton, arb(one.weight / other.weight).log(), numbers)
+
+
+def _pair_ways(left: list[Way], right: list[Way]) -> list[tuple[Way, Way]]:
+    """Ways to the same outputs: the only ones, or those that the outputs tell apart (N11)."""
+    if len(left) == len(right) == 1:
+        return [(left[0], right[0])]
+    boxes = [[way.box for way in side] for side in (left, right)]
+    if not are_told_apart(*boxes) or set(boxes[0]) != set(boxes[1]):
+        raise UnsupportedForm("several numbers that the code comes to in several ways")
+    return [(way, right[boxes[1].index(box)]) for way, box in zip(left, boxes[0], strict=True)]
 
 
 def loss_of_whole(left: WholeLaw, right: WholeLaw) -> arb:
@@ -554,7 +569,10 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def _has_several_numbers(self, dataset: IntArray) -> bool:
         """Whether outputs are of so many values that one is hardly met by walking over them."""
-        places = [list(_places(skeleton)) for skeleton in self.whole_law(dataset).leaves]
+        leaves = self.whole_law(dataset).leaves
+        places = [list(_places(skeleton)) for skeleton in leaves]
+        if any(len(some) > 1 < len(leaves[way]) for way, some in zip(leaves, places, strict=True)):
+            return True  # of which each way has its own values
         most = max(map(len, places), default=0)
         finest = min((place.step for listed in places for place in listed), default=1)
         return most > _MOST_TRACED or finest < (1 if most > 1 else _FINEST_TRACED)
