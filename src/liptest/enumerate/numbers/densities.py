@@ -19,7 +19,7 @@ from flint import arb
 
 from liptest.balls import to_fmpq, to_fraction
 from liptest.enumerate.numbers.bells import FARTHER, Bell, bell_extremes
-from liptest.enumerate.numbers.boxes import Box, Ends
+from liptest.enumerate.numbers.boxes import Box, Ends, InBox, are_told_apart
 from liptest.enumerate.numbers.noise_outputs import DensityLeaf
 from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
@@ -212,6 +212,37 @@ class ContinuousLaw:
         """Of the outputs of one description with each number between its ends."""
         masses = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
         return sum(masses, arb(0))
+
+
+def tell_ways_apart(
+    left: ContinuousLaw, right: ContinuousLaw
+) -> tuple[ContinuousLaw, ContinuousLaw]:
+    """Both laws, with a description for each box of ways that the outputs tell apart (N11)."""
+    skeletons = dict.fromkeys((*left.leaves, *right.leaves))
+    apart = [
+        skeleton
+        for skeleton in skeletons
+        if _are_apart(*(law.leaves.get(skeleton, []) for law in (left, right)))
+    ]
+    return (_by_boxes(left, apart), _by_boxes(right, apart)) if apart else (left, right)
+
+
+def _are_apart(left: list[Leaf], right: list[Leaf]) -> bool:
+    if len(left) < 2 and len(right) < 2:
+        return False
+    return are_told_apart(*([leaf.box for leaf in side] for side in (left, right)))
+
+
+def _by_boxes(law: ContinuousLaw, apart: list[Output]) -> ContinuousLaw:
+    leaves: dict[Output, list[Leaf]] = {}
+    for skeleton, ways in law.leaves.items():
+        if skeleton not in apart:
+            leaves[skeleton] = ways
+            continue
+        for leaf in ways:
+            assert leaf.box is not None
+            leaves[InBox(skeleton, leaf.box)] = [leaf]
+    return law.with_leaves(leaves)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from liptest.enumerate.numbers.densities import (
     find_densities,
     not_answered,
     require_whole,
+    tell_ways_apart,
 )
-from liptest.enumerate.numbers.ways_apart import tell_ways_apart
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells

@@ -28,7 +28,7 @@ from flint import arb
 
 from liptest.balls import end_to_fraction, to_fmpq
 from liptest.enumerate.numbers.bells import Bell, End, bell_excess
-from liptest.enumerate.numbers.boxes import Ends
+from liptest.enumerate.numbers.boxes import Ends, InBox
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
     Leaf,
@@ -36,8 +36,9 @@ from liptest.enumerate.numbers.densities import (
     find_densities,
     list_bells,
     require_whole,
+    tell_ways_apart,
 )
-from liptest.enumerate.numbers.ways_apart import InBox, describe, tell_ways_apart
+from liptest.enumerate.numbers.noise_outputs import replace_by
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.densities import excess
@@ -113,7 +114,7 @@ def _whole(
     """All outputs of a description, where their gap is certain."""
     leaves = (*left.leaves.get(skeleton, ()), *right.leaves.get(skeleton, ()))
     everything: tuple[Ends, ...] = ((None, None),) * len(leaves[0].leaf.forms)
-    event = describe(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
+    event = replace_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
     return DivergencePart(size, (event,) if size > 0 else ())
 
 
@@ -229,7 +230,7 @@ def _find_told_between(
         every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
         every[place] = ends
         p, q = (law.probability(skeleton, tuple(every)) for law in (left, right))
-        events.append((describe(skeleton, tuple(every)), p, q))
+        events.append((replace_by(skeleton, tuple(every)), p, q))
     return DivergencePart(size, tuple(events))
 
 
@@ -257,7 +258,7 @@ def _tell_normal(
     weight = weights[differing[0]]
     end = low / weight
     ends[differing[0]] = (end, None) if weight > 0 else (None, end)
-    return describe(skeleton, tuple(ends))
+    return replace_by(skeleton, tuple(ends))
 
 
 def _of_densities(

@@ -29,11 +29,11 @@ from liptest.enumerate.numbers.densities import (
     Ratio,
     density_ratios,
     parts_of_real,
+    tell_ways_apart,
 )
 from liptest.enumerate.numbers.density_cells import cells_of_laws
 from liptest.enumerate.numbers.hockey_sticks import distinguishing_event, enclose_hockey_stick
 from liptest.enumerate.numbers.noise_outputs import replace_by
-from liptest.enumerate.numbers.ways_apart import describe, tell_ways_apart
 from liptest.enumerate.trees.law_memory import agree
 from liptest.errors import NonDeterministicError, SymbolicError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
@@ -380,7 +380,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
-                    best = loss.lower(), describe(skeleton, ends), p, q
+                    best = loss.lower(), replace_by(skeleton, ends), p, q
                 if loss > epsilon:
                     break
         assert best is not None
