@@ -10,9 +10,10 @@ records of symbolic data the coins are tossed one by one, as the program is writ
 from __future__ import annotations
 
 import ast
+import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,14 @@ from liptest.values.records.record_list import RecordList
 
 _TAKEN_BY = f"{OWN_NAMES}taken_by_coins"
 _RECORDS, _RECORD = f"{OWN_NAMES}records", f"{OWN_NAMES}record"
-_NUMBER, _BOUND = f"{OWN_NAMES}number", f"{OWN_NAMES}bound"
+_NUMBER, _BOUND, _METHOD = (f"{OWN_NAMES}{name}" for name in ("number", "bound", "method"))
 _DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf"})
 _OPPOSITES = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 # Bounds that nothing changes in place.
 _IMMUTABLE = (int, float, np.float64)
+# Kept: while a program is analysed, these names may stand for something else.
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_STAND_INS = "liptest.enumerate.intercept."
 _LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -66,22 +70,24 @@ def _may_draw(code: CodeType) -> bool:
 
 def take_by_coins(
     records: Any,
-    draw: Callable[[], Any],
+    read_method: Callable[[], Any],
+    draw: Callable[[Any], Any],
     read_bound: Callable[[], Any],
     is_taken: Callable[[Any, Any], Any],
     one_by_one: Callable[[Any], Iterable[Any]],
 ) -> Any:
     """The records whose coins say so, ``one_by_one`` where they are not symbolic data.
 
-    ``is_taken(draw(), read_bound())`` is one coin; the bound is the same for all records.
+    ``is_taken(draw(read_method()), read_bound())`` is one coin. The bound is the same for all
+    records, and each number that the method of a generator gives is a new one.
     """
     column = records.column() if type(records) is RecordList else records
     if type(column) is not SymbolicArray or type(column.storage) is not Column:
         return one_by_one(records)
-    bound = read_bound()
-    if type(bound) not in _IMMUTABLE:
+    bound, method = read_bound(), read_method()
+    if type(bound) not in _IMMUTABLE or not _is_of_generator(method):
         return one_by_one(records)
-    number = draw()
+    number = draw(method)
     if type(number) is not UniformValue or not _is_new(number):
         return one_by_one(records)
     tree = number.branching
@@ -89,6 +95,18 @@ def take_by_coins(
         tree.draw_log.take_back()  # it stands for the first coin
     taken = column[is_taken(draw_one_by_one(tree, len(column), number.line), bound)]
     return taken if column is records or records.is_of_numpy else taken.tolist()
+
+
+def _is_of_generator(method: Any) -> bool:
+    """Whether it is what stands for a method of a generator: functions may give a number twice."""
+    if type(method) is MethodType:
+        function = method.__func__
+        return isinstance(method.__self__, _GENERATORS) and _is_of_analysis(function)
+    return _is_of_analysis(method) and method.__globals__["__name__"].startswith(_STAND_INS)
+
+
+def _is_of_analysis(function: Any) -> bool:
+    return type(function) is FunctionType and is_own_code(function)
 
 
 def _is_new(number: UniformValue) -> bool:
@@ -162,7 +180,8 @@ class _CoinsFirst(ast.NodeTransformer):
         )
         arguments = [
             walk.iter,
-            lambda_node(None, draw),
+            lambda_node(None, draw.func),
+            lambda_node(_METHOD, ast.Call(name_node(_METHOD), draw.args, [])),
             lambda_node(None, bound),
             lambda_node((_NUMBER, _BOUND), is_taken),
             lambda_node(_RECORDS, ast.GeneratorExp(name_node(_RECORD), [chosen])),
@@ -242,7 +261,7 @@ def _negate(test: ast.expr) -> ast.expr | None:
     return ast.copy_location(made, test)
 
 
-def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast.expr] | None:
     """Of ``rng.random() < q`` the draw, the bound, and the test of both; None for all else.
 
     Nothing of it may read what the loop assigns.
@@ -260,6 +279,7 @@ def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.expr, ast.expr, ast
         return None
     names = [name_node(_NUMBER if is_draw else _BOUND) for is_draw in drawn]
     draw, bound = (copy_tree(sides[drawn.index(is_draw)]) for is_draw in (True, False))
+    assert isinstance(draw, ast.Call)
     return draw, bound, ast.Compare(names[0], coin.ops, [names[1]])
 
 

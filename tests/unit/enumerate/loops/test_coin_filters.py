@@ -90,6 +90,10 @@ OTHERS = {
     "a walk that is left": (
         "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x\n        break"
     ),
+    "one number for all": (
+        "u = rng.random()\nclass Held:\n    def random(self):\n        return u\nheld = Held()\n"
+        "total = 5 * sum(x for x in data if held.random() < Q)"
+    ),
     "another function": (
         "def sum(values):\n    nonlocal q\n    q = 0.9\n    return len(list(values))\n"
         "q = Q\ntotal = sum(x for x in data if rng.random() < q)"
@@ -120,6 +124,7 @@ COSTLY = (
     "the record of the last pass",
     "a bound that is changed before the walk",
     "a bound that grows",
+    "one number for all",
 )
 
 
