@@ -32,6 +32,7 @@ from liptest.enumerate.intercept.constant_expressions import (
     find_assignments,
     find_node_name,
 )
+from liptest.enumerate.intercept.parsing import parse_text
 from liptest.enumerate.intercept.replaceable_names import (
     find_attribute,
     is_foreign,
@@ -120,7 +121,7 @@ def _find_trees(file: str) -> dict[str, ast.Module]:
 @lru_cache(maxsize=4 * _MOST_FILES)  # several files may import it
 def _parse(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text)
+        return parse_text(text)
     except (SyntaxError, ValueError):
         return None
 

@@ -19,6 +19,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from liptest.enumerate.intercept.parsing import parse_text
 from liptest.enumerate.syntax.private_names import with_private_names
 
 #: A function as a tree; line numbers are those of its file.
@@ -237,7 +238,7 @@ def _names_in(nodes: tuple[ast.AST, ...]) -> Iterator[ast.Name]:
 @lru_cache(maxsize=64)
 def _find_functions(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
     """All functions of a file, and the names that it imports at its top."""
-    tree = with_private_names(ast.parse(text))
+    tree = with_private_names(parse_text(text))
     nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
     return tuple(nodes), tuple(sorted(_find_imported(tree)))
 
