@@ -18,10 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign
+from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
 from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names, without_index
 from liptest.enumerate.syntax.called_methods import is_own_code
-from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, names_stored, read_source
+from liptest.enumerate.syntax.source import (
+    LOOKING,
+    OWN_NAMES,
+    copy_tree,
+    names_stored,
+    read_source,
+)
 from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node
 from liptest.values.array import SymbolicArray
 from liptest.values.draws.packed_uniforms import draw_one_by_one
@@ -40,6 +46,8 @@ _IMMUTABLE = (int, float, np.float64)
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _STAND_INS = "liptest.enumerate.intercept."
 _LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+# What reads names later than it is written.
+_LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)
 _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -50,7 +58,7 @@ def with_coins_first(function: Any) -> Any:
     if is_foreign(function.__globals__.get("__name__")) or not _may_draw(function.__code__):
         return function
     source = read_source(function)
-    if source is None:
+    if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
         return function
     body = list(map(copy_tree, source.body))
     filters = _CoinsFirst(body, find_plain_names(function))
@@ -136,7 +144,7 @@ class _CoinsFirst(ast.NodeTransformer):
     def _put_before(self, node: ast.For) -> ast.AST | None:
         """The loop over what coins choose; None where there are none."""
         found = None if node.orelse else _read_body(node.body)
-        is_left = any(isinstance(part, _LEAVING) for part in _walk(node.body))
+        is_left = any(isinstance(part, (*_LEAVING, *_LATER)) for part in _walk(node.body))
         if found is not None and not is_left and not self._is_read_behind(node):
             coin, body = found
             if self._put_first(node, coin, _Stored.in_loop(node)):
@@ -159,6 +167,8 @@ class _CoinsFirst(ast.NodeTransformer):
         part = node.generators[0]
         if len(node.generators) > 1 or not part.ifs or part.is_async:
             return
+        if any(isinstance(inside, _LATER) for inside in ast.walk(node) if inside is not node):
+            return
         coin, others = _split(part.ifs[0])
         if self._put_first(part, coin, _Stored.in_loop(node)):
             part.ifs = [*others, *part.ifs[1:]]
@@ -166,6 +176,9 @@ class _CoinsFirst(ast.NodeTransformer):
     def _is_read_behind(self, loop: ast.For) -> bool:
         """Whether the record of the last pass is read elsewhere, which may not be a chosen one."""
         targets = set(names_stored(loop.target))
+        shared = (part for part in self._parts if isinstance(part, (ast.Global, ast.Nonlocal)))
+        if any(targets.intersection(part.names) for part in shared):
+            return True
         inside = sum(_reads(part, targets) for part in ast.walk(loop))
         return sum(_reads(part, targets) for part in self._parts) > inside
 
@@ -214,7 +227,7 @@ class _Stored:
 
 
 def _reads(part: ast.AST, names: set[str]) -> bool:
-    return isinstance(part, ast.Name) and part.id in names and isinstance(part.ctx, ast.Load)
+    return isinstance(part, ast.Name) and part.id in names and not isinstance(part.ctx, ast.Store)
 
 
 def _walk(body: list[ast.stmt]) -> Iterable[ast.AST]:
