@@ -48,6 +48,8 @@ _STAND_INS = "liptest.enumerate.intercept."
 _LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 # What reads names later than it is written.
 _LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)
+# What a record may be assigned to: names of the function, which nothing else keeps.
+_NAMES = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
 _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -93,7 +95,7 @@ def take_by_coins(
     if type(column) is not SymbolicArray or type(column.storage) is not Column:
         return one_by_one(records)
     bound, method = read_bound(), read_method()
-    if type(bound) not in _IMMUTABLE or not _is_of_generator(method):
+    if type(bound) not in _IMMUTABLE or bound != bound or not _is_of_generator(method):
         return one_by_one(records)
     number = draw(method)
     if type(number) is not UniformValue or not _is_new(number):
@@ -184,7 +186,7 @@ class _CoinsFirst(ast.NodeTransformer):
 
     def _put_first(self, walk: Any, coin: ast.expr, stored: _Stored) -> bool:
         parts = _read_coin(coin, stored)
-        if parts is None:
+        if parts is None or not all(isinstance(one, _NAMES) for one in ast.walk(walk.target)):
             return False
         self.changes += 1
         draw, bound, is_taken = parts
@@ -256,22 +258,8 @@ def _read_body(body: list[ast.stmt]) -> tuple[ast.expr, list[ast.stmt]] | None:
         ]
         return coin, made or first.body
     if len(first.body) == 1 and isinstance(first.body[0], ast.Continue):
-        negated = _negate(first.test)
-        return None if negated is None else (negated, body[1:])
+        return ast.copy_location(ast.UnaryOp(ast.Not(), first.test), first.test), body[1:]
     return None
-
-
-def _negate(test: ast.expr) -> ast.expr | None:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return test.operand
-    if (
-        not isinstance(test, ast.Compare)
-        or len(test.ops) > 1
-        or type(test.ops[0]) not in _OPPOSITES
-    ):
-        return None
-    made = ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
-    return ast.copy_location(made, test)
 
 
 def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast.expr] | None:
@@ -279,10 +267,13 @@ def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast
 
     Nothing of it may read what the loop assigns.
     """
-    if not isinstance(coin, ast.Compare) or type(coin.ops[0]) not in _OPPOSITES:
+    is_negated = False
+    while isinstance(coin, ast.UnaryOp) and isinstance(coin.op, ast.Not):
+        coin, is_negated = coin.operand, not is_negated
+    if not isinstance(coin, ast.Compare) or len(coin.ops) > 1:
         return None
-    parts = list(ast.walk(coin))
-    if len(coin.ops) > 1 or any(map(stored.may_change, parts)):
+    order, parts = type(coin.ops[0]), list(ast.walk(coin))
+    if order not in _OPPOSITES or any(map(stored.may_change, parts)):
         return None
     if any(isinstance(part, (*_NAMING, *_LEAVING, ast.Subscript)) for part in parts):
         return None
@@ -293,7 +284,9 @@ def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast
     names = [name_node(_NUMBER if is_draw else _BOUND) for is_draw in drawn]
     draw, bound = (copy_tree(sides[drawn.index(is_draw)]) for is_draw in (True, False))
     assert isinstance(draw, ast.Call)
-    return draw, bound, ast.Compare(names[0], coin.ops, [names[1]])
+    # The bound is a number, so the opposite holds where this does not.
+    order = _OPPOSITES[order] if is_negated else order
+    return draw, bound, ast.Compare(names[0], [order()], [names[1]])
 
 
 def _is_draw(node: ast.expr) -> bool:

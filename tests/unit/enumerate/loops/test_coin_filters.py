@@ -67,7 +67,7 @@ def test_no_less_is_proved(name: str) -> None:
     assert lt.check_privacy(sampled, lt.Hypercube(1), **claim).decision is Decision.NO
 
 
-#: Programs whose records are not such a sample, with a dataset of one or two bits for each output.
+#: Programs whose records are not such a sample, or are one in another way.
 OTHERS = {
     "the record of the last pass": (
         "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x\ntotal += x"
@@ -109,6 +109,22 @@ OTHERS = {
     ),
     "a record that is deleted": (
         "total = 0\nfor x in data:\n    if rng.random() < Q:\n        total += x\ndel x"
+    ),
+    "a bound that is not a number": (
+        "total = 0\nfor x in data:\n    if rng.random() >= float('nan'):\n        continue\n"
+        "    total += x"
+    ),
+    "a held bound that is not a number": (
+        "q = float('nan')\ntotal = 0\nfor x in data:\n    if rng.random() >= q:\n"
+        "        continue\n    total += x"
+    ),
+    "a record that an object keeps": (
+        "class Held:\n    x = 0\nheld, total = Held(), 0\nfor held.x in data:\n"
+        "    if rng.random() < Q:\n        total += held.x\ntotal += held.x"
+    ),
+    "a record that a list keeps": (
+        "kept, total = [0], 0\nfor kept[0] in data:\n    if rng.random() < Q:\n"
+        "        total += kept[0]\ntotal += kept[0]"
     ),
     "one number for all": (
         "u = rng.random()\nclass Held:\n    def random(self):\n        return u\nheld = Held()\n"
