@@ -6,12 +6,13 @@ shows which of them was taken, by the sign of its first number (theory N11).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 from liptest.mechanisms.laws import Output
+from liptest.symbolic.constraints import intersection
 
 #: Between which two numbers something lies; None is infinite.
 Ends = tuple[Any, Any]
@@ -27,14 +28,7 @@ class InBox:
 
     def cut(self, ends: Box) -> Box:
         """What an interval for each number has in common with the box."""
-        return tuple(_cut(self.box, ends))
-
-
-def _cut(box: Box, ends: Box) -> Iterator[Ends]:
-    for (low, high), (inner_low, inner_high) in zip(box, ends, strict=True):
-        lows = [end for end in (low, inner_low) if end is not None]
-        highs = [end for end in (high, inner_high) if end is not None]
-        yield max(lows, default=None), min(highs, default=None)
+        return tuple(map(intersection, self.box, ends))
 
 
 def are_told_apart(left: Sequence[Box | None], right: Sequence[Box | None]) -> bool:

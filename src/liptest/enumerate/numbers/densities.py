@@ -73,14 +73,8 @@ class Number:
         """Its law, where it is normal noise of which at most an interval is known."""
         if self.noise.family != "normal" or len(self.known.terms) > 1:
             return None
-        ends: list[Fraction | None] = [None, None]
-        if self.known.part is not None:
-            ((form, span),) = list(self.known.part.ranges.items())[:1]
-            if len(self.known.part.ranges) > 1 or len(form) > 1:
-                return None
-            ends = [None if end is None else self._at(end) for end in span]
-        low, high = ends if self.factor > 0 else ends[::-1]
-        return Bell(self.constant, self.scale, low, high)
+        span = self.span()
+        return None if span is None else Bell(self.constant, self.scale, *span)
 
     def span(self) -> Ends | None:
         """Between which ends it lies; None where more than that is known of its noise."""
@@ -151,7 +145,7 @@ class Leaf:
             raise UnsupportedForm("several numbers of an output that are compared together")
         return tuple(numbers)
 
-    @property
+    @cached_property
     def box(self) -> Box | None:
         """Between which ends its numbers lie; None where more than that is known of them."""
         try:
@@ -228,8 +222,9 @@ def tell_ways_apart(
 
 
 def _are_apart(left: list[Leaf], right: list[Leaf]) -> bool:
-    if len(left) < 2 and len(right) < 2:
-        return False
+    ways = [*left, *right]
+    if (len(left) < 2 and len(right) < 2) or len(ways[0].leaf.forms) < 2:
+        return False  # of one number the densities are added
     return are_told_apart(*([leaf.box for leaf in side] for side in (left, right)))
 
 

@@ -99,20 +99,16 @@ class WholeLaw:
         """Whether some output is not a raised exception."""
         return not all(isinstance(skeleton, Raised) for skeleton in self.leaves)
 
-    def ways(self, rates: ExactRates, skeleton: Output) -> list[Way]:
-        """The ways to the outputs of one description."""
-        key = (rates, skeleton)
+    def ways(self, rates: ExactRates, skeleton: Output, *, joined: bool = True) -> list[Way]:
+        """The ways to the outputs of one description, ``joined`` to one where that is known."""
+        key = (rates, skeleton, joined)
         if key not in self._made:
             leaves = self.leaves.get(skeleton, [])
-            joined = None
-            if len(leaves) > 1 and len(leaves[0].places) > 1:
-                joined = join_ways(rates, leaves)
-            self._made[key] = [joined] if joined else self.single_ways(rates, skeleton)
+            together = None
+            if joined and len(leaves) > 1 and len(leaves[0].places) > 1:
+                together = join_ways(rates, leaves)
+            self._made[key] = [together] if together else [find_way(rates, leaf) for leaf in leaves]
         return self._made[key]
-
-    def single_ways(self, rates: ExactRates, skeleton: Output) -> list[Way]:
-        """The same, each for itself."""
-        return [find_way(rates, leaf) for leaf in self.leaves.get(skeleton, [])]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
         """The probability of all outputs of one description."""
@@ -333,7 +329,7 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
             if any(len(side) > 1 for side in ways):
-                ways = [law.single_ways(rates, skeleton) for law in (left, right)]
+                ways = [law.ways(rates, skeleton, joined=False) for law in (left, right)]
             for one, other in _pair_ways(*ways):
                 pairs = zip(one.numbers, other.numbers, strict=True)
                 numbers = tuple(number_extremes(*pair) for pair in pairs)
@@ -347,7 +343,8 @@ def _pair_ways(left: list[Way], right: list[Way]) -> list[tuple[Way, Way]]:
     boxes = [[way.box for way in side] for side in (left, right)]
     if not are_told_apart(*boxes) or set(boxes[0]) != set(boxes[1]):
         raise UnsupportedForm("several numbers that the code comes to in several ways")
-    return [(way, right[boxes[1].index(box)]) for way, box in zip(left, boxes[0], strict=True)]
+    others = dict(zip(boxes[1], right, strict=True))
+    return [(way, others[box]) for way, box in zip(left, boxes[0], strict=True)]
 
 
 def loss_of_whole(left: WholeLaw, right: WholeLaw) -> arb:
