@@ -48,10 +48,6 @@ class DrawLog(Protocol):
         """What the program gets for a number of a law; laws that are equal are the same."""
         ...
 
-    def take_back(self) -> None:
-        """Forget the last one, which was drawn to learn its law."""
-        ...
-
     def is_seed(self, number: Any) -> bool:
         """Whether it stands for a random number that seeds a generator."""
         ...

@@ -29,7 +29,7 @@ from liptest.enumerate.folded.later_records import (
     is_generator_function,
     reads_fixed_names,
 )
-from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
+from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.coin_filters import with_coins_first
 from liptest.enumerate.loops.coin_loops import read_coins
 from liptest.enumerate.loops.flip_loops import read_flips, with_orders_in_loops
@@ -54,7 +54,7 @@ from liptest.enumerate.loops.spellings import (
 )
 from liptest.enumerate.loops.start_over import begin_before, passes_that_start_over, with_passes
 from liptest.enumerate.loops.threshold_loops import fill_dict, threshold_loop
-from liptest.enumerate.syntax.called_methods import is_known_when_run, is_own_code, rewrite_object
+from liptest.enumerate.syntax.called_methods import is_known_when_run, is_of_program, rewrite_object
 from liptest.enumerate.syntax.liveness import find_captured_names, names_read_after
 from liptest.enumerate.syntax.post_processing import CUT, Tail
 from liptest.enumerate.syntax.pure_code import (
@@ -166,7 +166,7 @@ class _Rewriter:
         return self._compile(rewritten) or rewritten
 
     def _compile(self, function: FunctionType) -> Any:
-        if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
+        if not is_of_program(function):
             return None
         source = read_source(function)
         if source is None:

@@ -44,11 +44,6 @@ class RecordedDraws:
         self.laws.append(law)
         return number
 
-    def take_back(self) -> None:
-        """Forget the last number."""
-        self.born.pop()
-        self.laws.pop()
-
     def is_seed(self, number: Any) -> bool:
         """None is real."""
         return False
@@ -70,9 +65,6 @@ class DrawnAtOnce:
     def hand_out(self, number: Any, law: Any) -> Any:
         """A real number, or an array of them."""
         return number.as_drawn().replay(self._inside)
-
-    def take_back(self) -> None:
-        """Nothing is kept of real ones."""
 
     def is_seed(self, number: Any) -> bool:
         """A generator that is seeded with a real number draws real ones."""
@@ -130,10 +122,6 @@ class ReplayedDraws:
         if place >= len(self._real) or self._laws[place] != law:
             number.branching.fail(draws_otherwise(number.branching.name))
         return self._real[place]
-
-    def take_back(self) -> None:
-        """Expect the last number again."""
-        self._next -= 1
 
     def is_seed(self, number: Any) -> bool:
         """Whether it stands for one that seeded a generator."""

@@ -11,25 +11,28 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
+from liptest.enumerate.intercept.replaceable_names import names_in
+from liptest.enumerate.loops.key_tests import LATER
 from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names, without_index
-from liptest.enumerate.syntax.called_methods import is_own_code
+from liptest.enumerate.syntax.called_methods import is_own_code, read_program
 from liptest.enumerate.syntax.source import (
     LOOKING,
     OWN_NAMES,
     copy_tree,
     names_stored,
-    read_source,
+    stored_by_name,
 )
-from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node
+from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node, nodes_in
 from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
 from liptest.values.draws.packed_uniforms import draw_one_by_one
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.records.column import Column
@@ -46,8 +49,6 @@ _IMMUTABLE = (int, float, np.float64)
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _STAND_INS = "liptest.enumerate.intercept."
 _LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-# What reads names later than it is written.
-_LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)
 # What a record may be assigned to: names of the function, which nothing else keeps.
 _NAMES = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
 _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -55,27 +56,20 @@ _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 def with_coins_first(function: Any) -> Any:
     """The function with coins that choose records before loops; itself where it has none."""
-    if type(function) is not FunctionType or is_own_code(function):
+    if type(function) is not FunctionType:
         return function
-    if is_foreign(function.__globals__.get("__name__")) or not _may_draw(function.__code__):
+    names = names_in(function.__code__)
+    if _DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
         return function
-    source = read_source(function)
-    if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
+    source = read_program(function)
+    if source is None:
         return function
     body = list(map(copy_tree, source.body))
     filters = _CoinsFirst(body, find_plain_names(function))
     node = filters.visit(source.with_body(body))
     if not filters.changes:
         return function
-    made = source.compiled(node, {_TAKEN_BY: take_by_coins})
-    if made is not None:
-        source.remember(made.__code__, node)
-    return made or function
-
-
-def _may_draw(code: CodeType) -> bool:
-    inner = (part for part in code.co_consts if isinstance(part, CodeType))
-    return not _DRAWING.isdisjoint(code.co_names) or any(map(_may_draw, inner))
+    return source.compiled_again(node, {_TAKEN_BY: take_by_coins}) or function
 
 
 def take_by_coins(
@@ -97,14 +91,22 @@ def take_by_coins(
     bound, method = read_bound(), read_method()
     if type(bound) not in _IMMUTABLE or bound != bound or not _is_of_generator(method):
         return one_by_one(records)
-    number = draw(method)
+    tree = column.storage.branching
+    with _unnoted(tree):  # of this number only the law is asked
+        number = draw(method)
     if type(number) is not UniformValue or not _is_new(number):
         return one_by_one(records)
-    tree = number.branching
-    if tree.draw_log is not None:
-        tree.draw_log.take_back()  # it stands for the first coin
     taken = column[is_taken(draw_one_by_one(tree, len(column), number.line), bound)]
     return taken if column is records or records.is_of_numpy else taken.tolist()
+
+
+@contextmanager
+def _unnoted(tree: Branching) -> Iterator[None]:
+    log, tree.draw_log = tree.draw_log, None
+    try:
+        yield
+    finally:
+        tree.draw_log = log
 
 
 def _is_of_generator(method: Any) -> bool:
@@ -127,7 +129,7 @@ def _is_new(number: UniformValue) -> bool:
 class _CoinsFirst(ast.NodeTransformer):
     def __init__(self, body: list[ast.stmt], plain: set[str]) -> None:
         self._body = list(body)
-        self._parts = list(_walk(body))
+        self._parts = list(nodes_in(body, ast.AST))
         self._plain = plain
         self.changes = 0
 
@@ -146,7 +148,7 @@ class _CoinsFirst(ast.NodeTransformer):
     def _put_before(self, node: ast.For) -> ast.AST | None:
         """The loop over what coins choose; None where there are none."""
         found = None if node.orelse else _read_body(node.body)
-        is_left = any(isinstance(part, (*_LEAVING, *_LATER)) for part in _walk(node.body))
+        is_left = any(nodes_in(node.body, *_LEAVING, *LATER))
         if found is not None and not is_left and not self._is_read_behind(node):
             coin, body = found
             if self._put_first(node, coin, _Stored.in_loop(node)):
@@ -169,7 +171,7 @@ class _CoinsFirst(ast.NodeTransformer):
         part = node.generators[0]
         if len(node.generators) > 1 or not part.ifs or part.is_async:
             return
-        if any(isinstance(inside, _LATER) for inside in ast.walk(node) if inside is not node):
+        if any(isinstance(inside, LATER) for inside in ast.walk(node) if inside is not node):
             return
         coin, others = _split(part.ifs[0])
         if self._put_first(part, coin, _Stored.in_loop(node)):
@@ -214,12 +216,9 @@ class _Stored:
 
     @classmethod
     def in_loop(cls, loop: ast.AST) -> _Stored:
-        named = (part for part in ast.walk(loop) if isinstance(part, (ast.Name, ast.Attribute)))
-        parts = [part for part in named if not isinstance(part.ctx, ast.Load)]
-        return cls(
-            frozenset(part.id for part in parts if isinstance(part, ast.Name)),
-            frozenset(part.attr for part in parts if isinstance(part, ast.Attribute)),
-        )
+        held = (part for part in ast.walk(loop) if isinstance(part, ast.Attribute))
+        attributes = (part.attr for part in held if not isinstance(part.ctx, ast.Load))
+        return cls(frozenset(stored_by_name(loop)), frozenset(attributes))
 
     def may_change(self, part: ast.AST) -> bool:
         """Whether a part of an expression may read what is assigned."""
@@ -230,10 +229,6 @@ class _Stored:
 
 def _reads(part: ast.AST, names: set[str]) -> bool:
     return isinstance(part, ast.Name) and part.id in names and not isinstance(part.ctx, ast.Store)
-
-
-def _walk(body: list[ast.stmt]) -> Iterable[ast.AST]:
-    return (part for statement in body for part in ast.walk(statement))
 
 
 def _split(test: ast.expr) -> tuple[ast.expr, list[ast.expr]]:

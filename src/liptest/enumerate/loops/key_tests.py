@@ -11,10 +11,10 @@ from dis import get_instructions
 from types import CodeType, FunctionType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
+from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
-from liptest.enumerate.syntax.called_methods import is_own_code
-from liptest.enumerate.syntax.source import copy_tree, read_source, stored_by_name
+from liptest.enumerate.syntax.called_methods import read_program
+from liptest.enumerate.syntax.source import copy_tree, stored_by_name
 from liptest.enumerate.syntax.tree_pieces import KEYS_OF, name_node
 
 _HARMLESS = frozenset({"int", "float", "str", "bool", "len", "abs", "min", "max", "round"})
@@ -22,7 +22,8 @@ _MAKING = (
     *(ast.Delete, ast.With, ast.Await, ast.Yield, ast.YieldFrom, ast.FunctionDef, ast.Lambda),
     *(ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign, ast.NamedExpr),
 )
-_LATER = (ast.GeneratorExp, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: What reads names later than where it is written.
+LATER = (ast.GeneratorExp, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def with_plain_loops(function: Any) -> Any:
@@ -31,11 +32,9 @@ def with_plain_loops(function: Any) -> Any:
     To be called within the analysis that runs it: what names stand for is looked up here.
     """
     function = with_reductions_as_loops(function)
-    if type(function) is not FunctionType or is_own_code(function):
+    if type(function) is not FunctionType or not _may_test(function.__code__):
         return function
-    if is_foreign(function.__globals__.get("__name__")) or not _may_test(function.__code__):
-        return function
-    source = read_source(function)
+    source = read_program(function)
     if source is None:
         return function
     body = list(map(copy_tree, source.body))
@@ -43,10 +42,7 @@ def with_plain_loops(function: Any) -> Any:
     node = with_keys.visit(source.with_body(body))
     if not with_keys.changes:
         return function
-    made = source.compiled(node, {KEYS_OF: _keys_of})
-    if made is not None:
-        source.remember(made.__code__, node)
-    return made or function
+    return source.compiled_again(node, {KEYS_OF: _keys_of}) or function
 
 
 def _may_test(code: CodeType) -> bool:
@@ -76,7 +72,7 @@ class _WithKeys(ast.NodeTransformer):
     def _is_met_elsewhere(self, name: str, loop: ast.For) -> bool:
         """Whether something of before the loop could change it meanwhile, or code inside others."""
         place = loop.lineno, loop.col_offset
-        later = (part for part in self._parts if isinstance(part, _LATER))
+        later = (part for part in self._parts if isinstance(part, LATER))
         hidden = {part.id for one in later for part in ast.walk(one) if isinstance(part, ast.Name)}
         names = (part for part in self._parts if isinstance(part, ast.Name) and part.id == name)
         loads = (part for part in names if isinstance(part.ctx, ast.Load))

@@ -16,8 +16,7 @@ from itertools import count
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign
-from liptest.enumerate.syntax.called_methods import is_own_code
+from liptest.enumerate.syntax.called_methods import read_program
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_expression,
@@ -70,20 +69,14 @@ def _names_reduce(function: FunctionType) -> bool:
 
 
 def _make(function: FunctionType) -> FunctionType | None:
-    if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
-        return None
-    source = read_source(function)
+    source = read_program(function)
     if source is None:
         return None
     rewriting = _Loops(source)
     body = rewriting.block(source.body)
     if not rewriting.changes:
         return None
-    node = source.with_body(body)
-    function_made = source.compiled(node, {})
-    if function_made is not None:
-        source.remember(function_made.__code__, node)
-    return function_made
+    return source.compiled_again(source.with_body(body), {})
 
 
 class _Loops:

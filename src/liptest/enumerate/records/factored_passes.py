@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.generator import ChoiceGenerator
-from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
+from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.own_places import OwnPlace, own_place
 from liptest.enumerate.records.record_code import (
     DRAWS,
@@ -31,7 +31,7 @@ from liptest.enumerate.records.record_code import (
     analyse_loop,
 )
 from liptest.enumerate.records.record_values import changes_seen, check_record_code, look_up_name
-from liptest.enumerate.syntax.called_methods import is_own_code, rewrite_object
+from liptest.enumerate.syntax.called_methods import read_program, rewrite_object
 from liptest.enumerate.syntax.function_source import TREATMENT, names_read
 from liptest.enumerate.syntax.outside_names import exactly, is_atom
 from liptest.enumerate.syntax.source import (
@@ -40,7 +40,6 @@ from liptest.enumerate.syntax.source import (
     FunctionSource,
     copy_tree,
     names_stored,
-    read_source,
 )
 from liptest.enumerate.syntax.tree_pieces import flat_statements, place_in_file
 from liptest.enumerate.trees.choice_tree import ChoiceTree
@@ -102,9 +101,7 @@ class Factoring:
         return self._known[called]
 
     def _compile(self, function: FunctionType) -> FunctionType | None:
-        if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
-            return None
-        source = read_source(function)
+        source = read_program(function)
         if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
             return None
         marks = _Marks(source)

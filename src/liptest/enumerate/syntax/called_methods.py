@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import is_own_module
+from liptest.enumerate.intercept.replaceable_names import is_foreign, is_own_module
 from liptest.enumerate.syntax.pure_code import (
     NotPlain,
     NotPure,
@@ -23,7 +23,7 @@ from liptest.enumerate.syntax.pure_code import (
     is_plain,
     plain_attribute,
 )
-from liptest.enumerate.syntax.source import FunctionSource
+from liptest.enumerate.syntax.source import FunctionSource, read_source
 
 # Draws are looked for as they are written (``coin_loops``).
 _DRAWING = frozenset({"integers", "random", "randrange", "randint", "getrandbits"})
@@ -96,6 +96,18 @@ def _maker(kind: Any, rewrite: _Rewrite) -> Any:
 def is_own_code(function: FunctionType) -> bool:
     """Whether it is part of the analysis, as methods of symbolic objects are."""
     return is_own_module(function.__globals__.get("__name__"))
+
+
+def is_of_program(function: FunctionType) -> bool:
+    """Whether it is the program's: not a library's, and not part of the analysis."""
+    return not (is_foreign(function.__globals__.get("__name__")) or is_own_code(function))
+
+
+def read_program(function: Any) -> FunctionSource | None:
+    """The source of a function of the program; None for all else, and where it is not known."""
+    if type(function) is not FunctionType or not is_of_program(function):
+        return None
+    return read_source(function)
 
 
 class PureMethods:

@@ -78,6 +78,13 @@ class FunctionSource:
         code = self.code_of(node, tuple(helpers))
         return None if code is None else self.with_code(code, helpers)
 
+    def compiled_again(self, node: ast.FunctionDef, helpers: dict[str, Any]) -> FunctionType | None:
+        """The same, a function that has a source of its own: ``node``."""
+        function = self.compiled(node, helpers)
+        if function is not None:
+            self.remember(function.__code__, node)
+        return function
+
     def remember(self, code: CodeType, node: ast.FunctionDef) -> None:
         """Let ``read_source`` know the tree of a function that is compiled again."""
         _TREES[code] = node, self.imported

@@ -45,11 +45,7 @@ def tell_texts_by_words(function: Any) -> FunctionType | None:
     if not rewriting.has_texts:
         return None
     body = [_Returns().visit(statement) for statement in body]
-    node = source.with_body(body)
-    made = source.compiled(node, {**_HELPERS, _TELL: tell_words})
-    if made is not None:
-        source.remember(made.__code__, node)
-    return made
+    return source.compiled_again(source.with_body(body), {**_HELPERS, _TELL: tell_words})
 
 
 class _Texts(ast.NodeTransformer):
