@@ -367,7 +367,8 @@ class PythonFunction(Mechanism):
         """
         if not self._may_be_of_rows:
             return None
-        row = row_function(self.function, self._takes_generator, *self._rows_of(example))
+        own: Any = self.function, self._takes_generator, *self._rows_of(example)
+        row = row_function(*own, refused=self._known.refused)
         one_record = self._one_record(replace(row, make_frame=make_frame))
         one_record.examples.append(example)
         return one_record
@@ -392,9 +393,8 @@ class PythonFunction(Mechanism):
     def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
         """The laws of one record in a part of the code, from which alone the rest calculates."""
         if self._may_be_of_rows:
-            of_rows = self._rows_of(example)
-            functions = part_functions(self.function, self._takes_generator, *of_rows)
-            for function, _ in functions:
+            own: Any = self.function, self._takes_generator, *self._rows_of(example)
+            for function, _ in part_functions(*own, refused=self._known.refused):
                 made = self._one_record(replace(function, make_frame=make_frame))
                 yield replace(made, **OF_PARTS)
 
@@ -653,7 +653,7 @@ class OneRecord(ComesApart, PythonFunction):
     def of_rows(self, rows: IntArray) -> Mechanism:
         function: Any = self.function
         chosen = replace(function, values=tuple(map(int, rows)))
-        return copy_with(self.afresh(), function=chosen, _products={})
+        return copy_with(self.afresh(), function=chosen, _products={}, _refusals=[])
 
     @property
     def columns_read(self) -> frozenset[str]:

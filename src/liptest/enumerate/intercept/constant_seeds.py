@@ -15,7 +15,7 @@ import pickle
 import random
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -46,6 +46,8 @@ _MAKERS = frozenset(
 )
 _SEED_NAMES = frozenset({"seed", "a", "x", "entropy"})
 _PLAIN = (int, str, bytes, float, list, tuple)
+#: The kind of a generator and a digest of its stream.
+Stream = tuple[type, bytes]
 # How often the words of a Mersenne Twister were used up since it was seeded, at most.
 _TWISTS, _WORDS = 32, 624
 # Files of a program that are read for constants: one, and what it imports.
@@ -225,7 +227,7 @@ class ProgramFiles:
 def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
     for module in list(sys.modules.values()):
         space = find_attribute(module, "__dict__")
-        if type(space) is dict and not is_foreign(space.get("__name__")):
+        if type(space) is dict and not is_others(space.get("__name__")):
             file = space.get("__file__")
             if isinstance(file, str):
                 yield file, list(space.values())
@@ -266,9 +268,9 @@ def find_copies(generators: list[Any]) -> tuple[Any, Any] | None:
     the other, and are none.
     """
     bits = {id(_bits_of(generator)): generator for generator in generators}
-    streams: list[tuple[Any, list[tuple[type, bytes]]]] = []
+    streams: list[tuple[Any, Sequence[Stream]]] = []
     for generator in bits.values() if len(bits) > 1 else ():
-        ahead = list(_streams_ahead(generator))
+        ahead = _streams_ahead(generator)
         for other, streams_of_other in streams:
             if ahead and (ahead[0] in streams_of_other or streams_of_other[0] in ahead):
                 return other, generator
@@ -283,24 +285,44 @@ def _bits_of(generator: Any) -> Any:
     return generator if isinstance(generator, _PYTHON) else generator._bit_generator
 
 
-def _streams_ahead(generator: Any) -> Iterator[tuple[type, bytes]]:
+def _streams_ahead(generator: Any) -> Sequence[Stream]:
     """The stream that a generator is in, and of a Mersenne Twister those of its next twists."""
     bits = _bits_of(generator)
+    if isinstance(bits, _PYTHON):
+        now: Stream = _PYTHON, _python_stream(bits)
+    elif type(bits) in _STREAM_PART:
+        now = type(bits), _stream(bits)
+    else:
+        return ()
+    if now[0] not in (_PYTHON, _BITS):
+        return (now,)
+    # All words of a twist follow from those of the one before.
+    if now not in _known_ahead:
+        if len(_known_ahead) >= _MOST_AHEAD:
+            _known_ahead.clear()
+        _known_ahead[now] = tuple(_twist(bits))
+    return _known_ahead[now]
+
+
+# By the stream of a Mersenne Twister those of its next twists, with its own.
+_known_ahead: dict[Stream, tuple[Stream, ...]] = {}
+_MOST_AHEAD = 256
+
+
+def _twist(bits: Any) -> Iterator[Stream]:
     if isinstance(bits, _PYTHON):
         fresh = make_python(0)
         _random.Random.setstate(fresh, _random.Random.getstate(bits))
         for _ in range(_TWISTS):
             yield _PYTHON, _python_stream(fresh)
             _random.Random.getrandbits(fresh, _WORDS * 32)
-    elif type(bits) is _BITS:
+    else:
         words = _BITS(0)
         words.state = bits.state
         state = _STATE(words)
         for _ in range(_TWISTS):
             yield _BITS, _stream(state._bit_generator)
             state.bytes(_WORDS * 4)
-    elif type(bits) in _STREAM_PART:
-        yield type(bits), _stream(bits)
 
 
 def _leads_to(seed: Any, origin: _Origin) -> bool:

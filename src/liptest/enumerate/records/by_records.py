@@ -8,9 +8,11 @@ rows together ends the run.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,12 @@ from liptest.data.tables import Table
 from liptest.enumerate.intercept.analysis_session import active
 from liptest.enumerate.loops.adding_loops import AT_PLACE
 from liptest.enumerate.records.number_tails import LARGEST
+from liptest.enumerate.records.refused_places import (
+    Refusal,
+    find_expressions,
+    find_place_in,
+    is_evaluated,
+)
 from liptest.enumerate.records.row_generator import drawing_rows
 from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewrite_function
 from liptest.enumerate.records.row_tails import RowsBody, bodies_of_rows
@@ -69,6 +77,10 @@ class RowFunction(HoldsFunction):
         By loop the types of the entries of columns that it has made in any run.
     tells_kind
         Whether the output tells the place and of what kind of list or array it is.
+    statements
+        Those that it runs, as they are written; none where there is no source.
+    refused
+        Where it was refused, of all runs of it and of its parts (``refused_places``).
     """
 
     function: Any
@@ -84,6 +96,8 @@ class RowFunction(HoldsFunction):
     make_frame: Any = None
     kinds: dict[Any, set[type]] = field(default_factory=dict)
     tells_kind: bool = False
+    statements: list[ast.stmt] = field(default_factory=list)
+    refused: set[Refusal] = field(default_factory=set)
     __name__: str = "one record"
 
     def with_rewritten(self, rewrite: Callable[[Any], Any]) -> RowFunction:
@@ -92,7 +106,7 @@ class RowFunction(HoldsFunction):
 
     def __call__(self, data: Any, rng: Any) -> Any:
         rows = RowRun(rng._tree, self.count)
-        rows.kinds = self.kinds
+        rows.kinds, rows.note_refusal = self.kinds, self._note_refusal
         record = np.array([self.values[int(data[0])]]) if self.values else data
         given = self.given(record, rows)
         session = active()
@@ -128,6 +142,17 @@ class RowFunction(HoldsFunction):
         record.flags.writeable = False
         return RowArray(record, rows, is_alone=False)
 
+    def _note_refusal(self, frame: FrameType) -> None:
+        own = self.function.func if isinstance(self.function, partial) else self.function
+        definition = find_source(own)
+        if definition is not None:
+            place = find_place_in(frame, own.__code__)
+            self.refused.update(find_expressions(definition.body, place))
+
+    def is_refused(self) -> bool:
+        """Whether all runs of it end where one of it, or of its parts, was refused."""
+        return is_evaluated(self.statements, self.refused)
+
     def bound(self, rows: RowRun) -> Callable[..., Any]:
         """The function for one run."""
         if self.source is None:
@@ -140,17 +165,24 @@ class RowFunction(HoldsFunction):
 
 
 def part_functions(
-    function: Any, takes_generator: bool, count: int, table: Table | None = None
+    function: Any,
+    takes_generator: bool,
+    count: int,
+    table: Table | None = None,
+    *,
+    refused: set[Refusal],
 ) -> Iterator[tuple[RowFunction, RowsBody]]:
     """Functions of one record whose outputs are all that the function calculates its own of.
 
-    Each with where it was cut.
+    Each with where it was cut, but for those that are refused as others were.
     """
     definition = find_source(function)
     if definition is None:
         return
     is_of_data = table is None
     for body in bodies_of_rows(function, definition):
+        if is_evaluated(body.statements, refused):
+            continue
         source = rewrite_function(
             function,
             definition,
@@ -162,6 +194,7 @@ def part_functions(
         if source is not None:
             made = RowFunction(function, source, takes_generator, count, body.is_of_numbers)
             made = replace(made, are_notes=body.are_notes, table=table, read=set(), kinds={})
+            made = replace(made, statements=body.statements, refused=refused)
             yield made, body
 
 
@@ -292,7 +325,12 @@ def _with_keys(output: Any, place: Any) -> Any:
 
 
 def row_function(
-    function: Any, takes_generator: bool, count: int, table: Table | None = None
+    function: Any,
+    takes_generator: bool,
+    count: int,
+    table: Table | None = None,
+    *,
+    refused: set[Refusal],
 ) -> RowFunction:
     """The function of one record among ``count``."""
     own: Any = function.func if isinstance(function, partial) else function
@@ -301,4 +339,6 @@ def row_function(
     if definition is not None:
         is_of_data = table is None and not (isinstance(function, partial) and function.args)
         source = rewrite_function(own, definition, definition.body, is_of_data=is_of_data)
-    return RowFunction(function, source, takes_generator, count, table=table)
+    statements = [] if definition is None or source is None else definition.body
+    made = RowFunction(function, source, takes_generator, count, table=table)
+    return replace(made, statements=statements, refused=refused)

@@ -7,6 +7,8 @@ function as it is written, taken by chance, must fit below.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -25,6 +27,7 @@ from liptest.enumerate.trees.running import Run
 from liptest.errors import BudgetError, UnsupportedForm
 from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.mechanisms.product_laws import ProductLaw, merge
+from liptest.values.records.rows import NotByRecords
 
 # Runs of one record: more of them say that its parts do not come apart.
 _MOST_RUNS = 64
@@ -49,6 +52,29 @@ class ComesApart:
     def _products(self) -> dict[int, ProductLaw]:
         return {}
 
+    @cached_property
+    def _refusals(self) -> list[str]:
+        """What ends all runs, before any random number is drawn."""
+        return []
+
+    @contextmanager
+    def _refusals_kept(self) -> Iterator[None]:
+        program: Any = self
+        try:
+            yield
+        except NotByRecords as error:
+            if isinstance(program.function, RowFunction) and program.function.is_refused():
+                self._refusals.append(str(error))
+            raise
+
+    @contextmanager
+    def _session(self) -> Iterator[Any]:
+        if self._refusals:
+            raise NotByRecords(self._refusals[0])
+        above: Any = super()
+        with above._session() as session:
+            yield session
+
     def product_law(self, value: int) -> ProductLaw:
         """Of a record of this value. Raises a LiptestError where it is not a product."""
         program: Any = self
@@ -56,7 +82,7 @@ class ComesApart:
             raise UnsupportedForm(f"{program.name}: outputs that are declared, or real records")
         if value not in self._products:
             record, written = np.array([value], dtype=np.int64), None
-            with program._session() as session:
+            with program._session() as session, self._refusals_kept():
                 law = merge(_leaves(program, record, session))
                 if law is None:
                     raise UnsupportedForm("outputs whose parts depend on each other")

@@ -198,7 +198,11 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
         for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
-            if fine and _is_later(tail, around, constants | {told_list or ROWS}, before):
+            if (
+                not _are_data(rows, around, before)
+                and fine
+                and _is_later(tail, around, constants | {told_list or ROWS}, before)
+            ):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
                 parts = [*before, *rows], is_of_numbers, are_notes, outside
@@ -257,6 +261,15 @@ class _Rest:
         named = [one for one in before if names & names_anywhere(one)]
         is_plain = isinstance(node.targets[0], ast.Name) and makes_object(node.value)
         return is_plain and len(named) == 1 and self.around.named(node.value) <= self.constants
+
+
+def _are_data(rows: list[ast.stmt], around: _Around, before: list[ast.stmt]) -> bool:
+    """Whether the rows are the data as they are given, which tell all of them."""
+    [*others, last] = rows
+    is_name = isinstance(last, ast.Return) and isinstance(last.value, ast.Name)
+    if others or not is_name or around.data in names_assigned(*before):
+        return False
+    return around.data in names_read(last)
 
 
 def _adds_numbers(

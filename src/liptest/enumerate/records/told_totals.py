@@ -431,7 +431,8 @@ class _LineOfTotals(_OfTotals):
 def note_parts(function: Any, count: int) -> Iterator[NotePart]:
     """Of a ``PythonFunction`` and datasets of so many records."""
     own, takes_generator = function.function, function._takes_generator
-    for rows, body in part_functions(own, takes_generator, count):
+    refused = function._known.refused
+    for rows, body in part_functions(own, takes_generator, count, refused=refused):
         with suppress(NotTold):
             tail = compile_tail(own, body, takes_generator=takes_generator)
             one = replace(function._one_record(replace(rows, tells_kind=True)), **OF_PARTS)

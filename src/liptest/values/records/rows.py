@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -55,6 +56,7 @@ class RowRun:
         "count",
         "in_record",
         "kinds",
+        "note_refusal",
         "passes",
         "records_drew",
         "rewriting",
@@ -79,12 +81,17 @@ class RowRun:
         self.with_places: set[str] = set()
         #: By loop the types of the entries of columns that it has made in all runs.
         self.kinds: dict[Any, set[type]] = {}
+        #: Told of a frame in which something is refused before any random number is drawn.
+        self.note_refusal: Callable[[FrameType], None] | None = None
         self._depth = 0
         self._known = self._drawn()
 
     def refuse(self, what: str) -> NoReturn:
         """End the analysis: the records are not seen to be treated one by one."""
-        where = find_asking_line(sys._getframe(1))
+        frame = sys._getframe(1)
+        if self.note_refusal is not None and not any(self._drawn()):
+            self.note_refusal(frame)
+        where = find_asking_line(frame)
         said = f" ({where})" if where else ""
         name = self.branching.name
         self.branching.fail(NotByRecords(f"{name}: {what}{said}; {_ADVICE}"))
