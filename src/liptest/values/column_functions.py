@@ -393,6 +393,9 @@ def _where(condition: Any, *pair: Any) -> Any:
     if len(pair) != 2 or not columns:
         return NotImplemented
     first = columns[0]
+    masked = Column.where_bits(condition, *pair)
+    if masked is not None:
+        return masked
     if find_column(condition) is None:
         return first.refuse("numpy.where with a condition that is not of the records")
     return first.entrywise(np.where, (condition, *pair), "numpy.where")

@@ -28,7 +28,12 @@ from liptest.enumerate.numbers.noise_outputs import RealPlace, forms_in, replace
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
 from liptest.enumerate.samplers.told_sums import ToldLaw, ToldRun, find_told_end
-from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree, too_many_leaves
+from liptest.enumerate.trees.choice_tree import (
+    Abort,
+    ChoiceTree,
+    too_many_choices,
+    too_many_leaves,
+)
 from liptest.enumerate.trees.running import Run
 from liptest.errors import BudgetError, LawError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball, sum_of_fractions
@@ -40,6 +45,8 @@ from liptest.values.answers.decisions import Alternative
 from liptest.values.branching import Branching, Path, UnweightedBranches
 
 _MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 20_000, 400, 1000
+# A walk is given up whose first runs are all cut, and one with so many choices in all its runs.
+_NONE_ENDS, _MOST_STEPS = 64, 1_000_000
 # After as many runs, and again after as many more, a walk is given up that by its draws with at
 # least so many outcomes would take so many times the most runs.
 _LOOKED_AT, _MANY_OUTCOMES, _FAR_TOO_MANY = 1000, 8, 10
@@ -136,12 +143,19 @@ class _WeightTree(RestartingTree):
         self.fail(UnsupportedRandomnessError(f"{self.name}: {what} is not enumerated; {advice}"))
 
     def ends_of(self, run: Run) -> Iterator[tuple[Any, Fraction]]:
-        """What runs end with (``end_of``), with their probabilities; some may be left out."""
+        """What runs end with (``end_of``), with their probabilities; some may be left out.
+
+        Raises BudgetError for one that is far from its end.
+        """
+        steps, is_cut = 0, True
         for number in range(_MAX_LEAVES):
+            if (is_cut and number >= _NONE_ENDS) or steps > _MOST_STEPS:
+                raise too_many_choices(self.name, self.max_choices)
             if number and number % _LOOKED_AT == 0 and self._is_far_from_its_end(number):
                 raise too_many_leaves(self.name, _MAX_LEAVES)
             output = self._run(run)
             has_ended = self._restarted is None and not self._cut
+            steps, is_cut = steps + len(self.path), is_cut and self._cut and not self._restarted
             # While the run is there that its sums are of: it is settled after later ones.
             self._end(self.end_of(self, output) if has_ended else None)
             more = self._advance()

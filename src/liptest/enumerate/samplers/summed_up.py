@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from liptest.enumerate.folded.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.folded.signed_noise import may_multiply_draws
+from liptest.enumerate.loops.coin_masks import with_chosen_entries
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.samplers.single_passes import LEFT_AT_ONCE, SinglePasses, are_near, is_below
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
@@ -114,10 +115,19 @@ def enumerate_with_loops(
         return enumerate_anew(replace(as_written, function=memory.signed(session)))
     if function._tree.keeps_whole or function.max_seconds is not None:
         return enumerate_anew(as_written)
+    as_written = replace(as_written, function=_with_masks(function, as_written.function))
     summed = _find_known(function, session)
     outcome = summed.law(as_written, session, enumerate_anew)
     function._known.conditions |= summed.conditions
     return outcome
+
+
+def _with_masks(function: Any, called: Any) -> Any:
+    """What is called, with entries that random bits choose of it not looked at."""
+    made = with_chosen_entries(function.function)
+    if made is function.function:
+        return called
+    return function._present(made if function._takes_generator else lambda data, rng: made(data))
 
 
 def of_first_passes(function: Any, as_written: Enumeration, session: Session) -> Enumeration:

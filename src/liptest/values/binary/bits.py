@@ -290,9 +290,12 @@ class PackedBits(Storage):
     @property
     def tables(self) -> TruthTables:
         """With all that is known by now."""
+        return self._variables.current(self._written)
+
+    @property
+    def _written(self) -> TruthTables:
         tables = self._shared.tables
-        tables = tables if self._places is None else tables.flat().at(self._places)
-        return self._variables.current(tables)
+        return tables if self._places is None else tables.flat().at(self._places)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -319,11 +322,10 @@ class PackedBits(Storage):
         view = PackedBits(self._variables, self._shared, moved)
         if np.may_share_memory(moved, places):
             return view
-        return PackedBits(self._variables, _Shared(view.tables))
+        return PackedBits(self._variables, _Shared(view._written))
 
     def write(self, index: Any, value: Any) -> None:
         if _is_packed(index) and index.dtype == np.bool_ and np.ndim(value) == 0:
-            # Where a bit says so.
             whole = SymbolicArray(self)
             chosen = _entrywise(self._variables, np.where, (index, value, whole))
             if chosen is not NotImplemented:
@@ -352,12 +354,12 @@ class PackedBits(Storage):
             flat = variables.current(flat)
         values = flat.table[:, 0].copy()
         for place in range(len(values) if flat.count else 0):
-            entry = _make_number(variables, variables.current(flat.at(place)))
-            values[place] = concretise_all(entry, use)
+            entry = variables.current(flat.at(place))
+            values[place] = concretise_all(_make_number(variables, entry), use)
         return values.reshape(self.shape)
 
     def coins(self) -> Coins | None:
-        return record_coins(self._variables, self.tables)
+        return record_coins(self._variables, self._written)
 
     def as_drawn(self) -> DrawnBits:
         return DrawnBits(self._variables, self.tables)

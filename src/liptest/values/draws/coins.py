@@ -48,7 +48,8 @@ def record_coins(variables: BernoulliVariables, tables: TruthTables) -> Coins | 
         return variables.current(tables).model().copy()
 
     share = None
-    if tables.count == 1 and tables.variables.min() >= 0 and len(np.unique(own)) == len(own):
+    is_each_one = tables.count == 1 and len(own) > 0 and tables.variables.min() >= 0
+    if is_each_one and len(np.unique(own)) == len(own):
         share = variables.largest_share(own, tables.table[..., 1].ravel())
     key = tables.shape, tables.variables.tobytes(), tables.table.tobytes()
     return Coins(key, draw, share, partial(variables.are_free, own))

@@ -35,6 +35,7 @@ from liptest.values.pandas.of_pandas import (
     OfPandas,
     columns_are_copied,
     is_constant_slice,
+    is_sample,
 )
 from liptest.values.pandas.record_series import BinSeries, KeySeries, Located, RecordSeries
 from liptest.values.pandas.user_cells import OfUsersAndGroups
@@ -93,10 +94,12 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             return self.those(key)
         if callable(key) and not _is_made(key):
             return self[key(self)]
-        return self.part(key) if is_constant_slice(key) else self.refuse("an index")
+        if is_constant_slice(key) or is_sample(key):
+            return self.part(key)
+        return self.refuse("an index")
 
-    def part(self, places: slice) -> Any:
-        """The rows at some places."""
+    def part(self, places: Any) -> Any:
+        """The rows at some places, or that random bits choose."""
         if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse("rows by their places beside users or bins")
         return SymbolicFrame({name: series.part(places) for name, series in self._series.items()})

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import NoneType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from liptest.values.branching import Branching
+from liptest.values.chosen_places import read_mask
+from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
 
 ADVICE = (
@@ -199,9 +204,23 @@ class HasPlaces(OfPandas):
         """Rows by their places."""
         return RowsByPlace(self)
 
-    def part(self, places: slice) -> Any:
+    def part(self, places: Any) -> Any:
         """The rows at some places."""
         return self.refuse("an index")
+
+    def sample(
+        self, n: Any = None, frac: Any = None, *, replace: Any = False, random_state: Any = None
+    ) -> Any:
+        """So many rows, in a random order: of a number of rows that is public."""
+        length = len(self)
+        if type(length) is not int or replace is not False or (n is None) == (frac is None):
+            return self.refuse(".sample with these arguments")
+        if not isinstance(random_state, (np.random.Generator, NoneType)):
+            return self.refuse(".sample with a seed")
+        # As pandas says how many rows there are, and draws them.
+        size = round(frac * length) if n is None else n
+        source: Any = np.random if random_state is None else random_state
+        return self.part(source.choice(length, size=size, replace=False, p=None))
 
     def head(self, n: int = 5) -> Any:
         """The first rows; of a negative number all but so many of the last."""
@@ -218,9 +237,14 @@ class RowsByPlace(PartOfPandas):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        if not is_constant_slice(key):
-            return self.refuse(".iloc of anything but a slice with constant ends")
-        return self._of.part(key)
+        if is_constant_slice(key) or read_mask(key) is not None or type(key) is DrawnOrder:
+            return self._of.part(key)
+        return self.refuse(".iloc of anything but a slice with constant ends")
+
+
+def is_sample(key: Any) -> bool:
+    """Whether an index is random bits, one for each row."""
+    return read_mask(key) is not None and key.dtype == np.bool_
 
 
 def is_constant_slice(key: Any) -> bool:

@@ -35,6 +35,7 @@ from liptest.values.pandas.of_pandas import (
     PartOfPandas,
     SeriesOfRecords,
     are_between,
+    is_sample,
     operates,
 )
 from liptest.values.protocol import is_symbolic
@@ -334,14 +335,16 @@ class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
         return iter(self.numbers("iter()").tolist())
 
     def __getitem__(self, key: Any) -> Any:
+        if is_sample(key):
+            return self.part(key)
         if type(key) is not RecordSeries:
             return self.refuse("an index")
         return RecordSeries(self.array[key.numbers("an index")], self.name, self.names)
 
     loc = property(Located, doc="Rows by a condition.")
 
-    def part(self, places: slice) -> Any:
-        """The entries of the records at some places."""
+    def part(self, places: Any) -> Any:
+        """The entries of the records at some places, or that random bits choose."""
         return RecordSeries(self.array[places], self.name, self.names)
 
     # ---- answers

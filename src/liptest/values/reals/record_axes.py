@@ -17,7 +17,12 @@ from liptest.values.column_functions import bincount_of_records, sums_by_place
 from liptest.values.protocol import Symbolic, is_symbolic
 
 # Rules of other axes.
-from liptest.values.records import blocks, ranked_records, spread_of_records  # noqa: F401
+from liptest.values.records import (  # noqa: F401
+    blocks,
+    masked_column,
+    ranked_records,
+    spread_of_records,
+)
 from liptest.values.records.column import APART, FUNCTIONS, Column, find_column
 from liptest.values.records.record_storage import RecordStorage, read_options
 

@@ -22,6 +22,7 @@ from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.functions_of_answers import OF_SCORES
 from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
+from liptest.values.chosen_places import read_mask
 from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
@@ -72,6 +73,9 @@ class Column(RecordStorage):
     as_real: ClassVar[Callable[[Column, str], Any]]
     #: The same records in a grid of positions (``blocks``).
     in_grid: ClassVar[Callable[..., Any]]
+    #: The same records times random bits (``masked_column``).
+    multiply_by_bits: ClassVar[Callable[..., SymbolicArray | None]]
+    where_bits: ClassVar[Callable[..., SymbolicArray | None]]
     #: ``numpy.bincount`` (``column_functions``).
     bincount: ClassVar[Callable[..., Any]]
 
@@ -248,10 +252,10 @@ class Column(RecordStorage):
     def entries_at(self, index: Any) -> Any:
         if type(index) is SymbolicArray and type(index.storage) is Column:
             return self._select(index.storage)
-        if type(index) is SymbolicArray and index.dtype == np.bool_:
-            chosen = self._choose_by_coins(index)
-            if chosen is not None:
-                return chosen
+        mask = read_mask(index)
+        chosen = None if mask is None else self._choose_by_coins(mask)
+        if chosen is not None:
+            return chosen
         if type(index) is DrawnOrder:
             return self.drawn(index)
         places = index if type(index) is tuple else (index,)
@@ -384,6 +388,9 @@ class Column(RecordStorage):
             return real.answer_ufunc(ufunc, inputs)
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
+        masked = Column.multiply_by_bits(ufunc, inputs)
+        if masked is not None:
+            return masked
         if ufunc not in ENTRY_BY_ENTRY and ufunc not in NOT_ROUNDED:
             return self.refuse(f"numpy.{ufunc.__name__}")
         lines = self.meet_upright(ufunc, inputs)

@@ -301,3 +301,22 @@ def test_samples_of_the_unmodified_program_fit() -> None:
     for k in (-1, 0, 1):
         mass = float(found.masses[(Fraction(k),)])
         assert abs(counts[k] / 2000 - mass) < 6 * math.sqrt(mass / 2000)
+
+
+@pytest.mark.parametrize("coins", [500, 60])
+def test_a_walk_that_is_far_from_its_end_is_given_up(
+    coins: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many coins all runs are cut, or so many have been taken that the rest is hopeless."""
+    monkeypatch.setattr(added_law, "_MOST_STEPS", 5_000)
+    taken: list[int] = []
+    run = added_law._WeightTree._run
+    monkeypatch.setattr(
+        added_law._WeightTree, "_run", lambda tree, how: (taken.append(1), run(tree, how))[1]
+    )
+
+    def tossed(data: Any, rng: Any) -> int:
+        return int(data.sum()) + sum(bool(rng.random() < 0.5) for _ in range(coins))
+
+    assert "choices" in law_of(tossed)
+    assert len(taken) < 400
