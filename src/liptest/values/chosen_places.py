@@ -78,12 +78,17 @@ def read_mask(index: Any) -> SymbolicArray | None:
     storage = index.storage
     if type(storage) is ChosenPlaces:
         return storage.mask if storage.is_open else None
-    if storage.dtype != np.bool_ or len(storage.shape) != 1 or storage.coins() is None:
+    if storage.dtype != np.bool_ or storage.coins() is None or len(storage.shape) != 1:
         return None
     return index.copy()  # type: ignore[no-any-return]
 
 
-def find_places(array: Any) -> SymbolicArray | None:
+def is_sample(index: Any) -> bool:
+    """Whether an index is random bits themselves."""
+    return read_mask(index) is not None and index.dtype == np.bool_
+
+
+def find_bit_places(array: Any) -> SymbolicArray | None:
     """``numpy.flatnonzero`` of random bits; None for all else."""
     mask = read_mask(array)
     return None if mask is None else SymbolicArray(ChosenPlaces(mask))

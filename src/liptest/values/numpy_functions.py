@@ -27,7 +27,7 @@ import numpy as np
 from liptest.values.answers.ranked_places import RankedPlace, Ranking
 from liptest.values.array import Cells, SymbolicArray, cells_of, fill_array, make_array, make_model
 from liptest.values.booleans import decide, find_truth
-from liptest.values.chosen_places import find_places
+from liptest.values.chosen_places import find_bit_places
 from liptest.values.closeness import is_close
 from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import find_asking_line
@@ -360,7 +360,7 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
 
 def _of_truths(function: Any) -> Handler:
     def of_truths(array: Any) -> Any:
-        places = find_places(array) if function is not np.argwhere else None
+        places = find_bit_places(array) if function is not np.argwhere else None
         if places is not None:
             return places if function is np.flatnonzero else (places,)
         cells = cells_of(array)

@@ -16,6 +16,8 @@ from liptest.values.branching import KNOWN, Branching
 from liptest.values.protocol import Symbolic
 
 _ENDS = 0.25
+# Points that a float tells apart.
+_OF_FLOATS = 1 << 52
 #: What a choice by weights is noted as, in place of how many positions an order has.
 CHOICE = -1
 #: The same of a number below a total of weights (KNOWN is one less).
@@ -148,7 +150,9 @@ def _point(rng: np.random.Generator, low: int, high: int) -> int:
         return low
     if chosen < 2 * _ENDS:
         return high - 1
-    # More points than NumPy's integers can tell apart where whole numbers are drawn.
+    if high - low <= _OF_FLOATS:
+        return low + int(chosen * (high - low))
+    # More points than floats tell apart where whole numbers are drawn.
     bits = rng.bytes(8 + (high - low).bit_length() // 8)
     return low + int.from_bytes(bits, "little") % (high - low)
 

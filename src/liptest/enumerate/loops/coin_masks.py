@@ -1,8 +1,8 @@
 """Entries of plain arrays at random bits: ``data[mask]``, ``data[np.flatnonzero(mask)]``.
 
 NumPy looks at all bits of an index. So reads of an array under a name are asked here first: the sum
-of the chosen entries has a law that needs no bit (``sampled_entries``), and what is no such read is
-made as it is written.
+of the chosen entries has a law that needs no bit (``sampled_entries``). Other reads are made as
+they are written.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from liptest.values.array import SymbolicArray
 from liptest.values.binary.sampled_entries import choose_entries
 
 _CHOSEN, _INDEX, _ENTRIES = (f"{OWN_NAMES}{name}" for name in ("chosen", "index", "entries"))
-#: Functions that toss coins.
-DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf", "binomial"})
-DRAWING |= {"choice", "integers", "randint"}
+# Functions that toss coins.
+_DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "ranf", "binomial", "choice"})
 _SCOPES = (
     *(ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef),
     *(ast.FunctionDef, ast.AsyncFunctionDef),
@@ -38,7 +37,7 @@ def with_chosen_entries(function: Any) -> Any:
     if type(function) is not FunctionType:
         return function
     names = names_in(function.__code__)
-    if DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
+    if _DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
         return function
     return _rewrite(function)
 

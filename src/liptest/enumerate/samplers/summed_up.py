@@ -115,18 +115,19 @@ def enumerate_with_loops(
         return enumerate_anew(replace(as_written, function=memory.signed(session)))
     if function._tree.keeps_whole or function.max_seconds is not None:
         return enumerate_anew(as_written)
-    as_written = replace(as_written, function=_with_masks(function, as_written.function))
+    as_written = replace(as_written, function=_with_masks(function, as_written.function, session))
     summed = _find_known(function, session)
     outcome = summed.law(as_written, session, enumerate_anew)
     function._known.conditions |= summed.conditions
     return outcome
 
 
-def _with_masks(function: Any, called: Any) -> Any:
+def _with_masks(function: Any, called: Any, session: Session) -> Any:
     """What is called, with entries that random bits choose of it not looked at."""
     made = with_chosen_entries(function.function)
     if made is function.function:
         return called
+    session.surroundings.reach(made)
     return function._present(made if function._takes_generator else lambda data, rng: made(data))
 
 

@@ -14,6 +14,7 @@ from functools import partial, reduce
 from typing import Any
 
 from liptest.values.array import SymbolicArray
+from liptest.values.chosen_places import is_sample
 
 # Gives series .str.
 from liptest.values.pandas.answers_by_key import ByKey
@@ -35,7 +36,6 @@ from liptest.values.pandas.of_pandas import (
     OfPandas,
     columns_are_copied,
     is_constant_slice,
-    is_sample,
 )
 from liptest.values.pandas.record_series import BinSeries, KeySeries, Located, RecordSeries
 from liptest.values.pandas.user_cells import OfUsersAndGroups

@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.branching import Branching
-from liptest.values.chosen_places import read_mask
-from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
 
 ADVICE = (
@@ -199,6 +197,10 @@ class HasPlaces(OfPandas):
 
     __slots__ = ()
 
+    #: Types of places in a random order, and whether random bits choose (``record_series``).
+    random_places: ClassVar[tuple[type, ...]] = ()
+    is_chosen: ClassVar[Callable[[Any], bool]]
+
     @property
     def iloc(self) -> Any:
         """Rows by their places."""
@@ -207,6 +209,12 @@ class HasPlaces(OfPandas):
     def part(self, places: Any) -> Any:
         """The rows at some places."""
         return self.refuse("an index")
+
+    def rows_at(self, places: Any) -> Any:
+        """The rows at places that random numbers choose."""
+        is_random = type(places) in HasPlaces.random_places or HasPlaces.is_chosen(places)
+        refusal = ".iloc of anything but a slice with constant ends"
+        return self.part(places) if is_random else self.refuse(refusal)
 
     def sample(
         self, n: Any = None, frac: Any = None, *, replace: Any = False, random_state: Any = None
@@ -237,14 +245,8 @@ class RowsByPlace(PartOfPandas):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        if is_constant_slice(key) or read_mask(key) is not None or type(key) is DrawnOrder:
-            return self._of.part(key)
-        return self.refuse(".iloc of anything but a slice with constant ends")
-
-
-def is_sample(key: Any) -> bool:
-    """Whether an index is random bits, one for each row."""
-    return read_mask(key) is not None and key.dtype == np.bool_
+        of: Any = self._of
+        return of.part(key) if is_constant_slice(key) else of.rows_at(key)
 
 
 def is_constant_slice(key: Any) -> bool:

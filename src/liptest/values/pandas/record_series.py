@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from liptest.foreign import names_of_axis
 from liptest.values.array import SymbolicArray
+from liptest.values.chosen_places import is_sample, read_mask
+from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries
 from liptest.values.pandas.labelled import as_dict, is_series, say_names
@@ -35,7 +37,6 @@ from liptest.values.pandas.of_pandas import (
     PartOfPandas,
     SeriesOfRecords,
     are_between,
-    is_sample,
     operates,
 )
 from liptest.values.protocol import is_symbolic
@@ -685,3 +686,5 @@ class DeclaredTexts(PartOfPandas):
 
 
 RecordSeries.str = property(DeclaredTexts)  # type: ignore[attr-defined]
+HasPlaces.random_places = (DrawnOrder,)
+HasPlaces.is_chosen = staticmethod(lambda places: read_mask(places) is not None)

@@ -137,7 +137,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
 NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "the largest": lambda f: f["age"].max(),
     "a row": lambda f: f.iloc[0]["age"],
-    "a sample": lambda f: len(f.sample(1)),
+    "a sample": lambda f: len(f.sample(1, replace=True)),
     "keys that occur": lambda f: f.groupby("region").size().iloc[0],
     "reindex without 0": lambda f: f.groupby("region").size().reindex(REGIONS)["north"],
     "get without 0": lambda f: f["region"].value_counts().get("north"),
@@ -156,7 +156,7 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
 WORDS = {
     "the largest": r"used in \.max",
     "a row": r"used in \.iloc",
-    "a sample": r"used in \.sample",
+    "a sample": r"used in \.sample with these arguments",
     "keys that occur": r"groups that occur",
     "reindex without 0": r"reindex without fill_value=0",
     "get without 0": r"\.get without a 0",
