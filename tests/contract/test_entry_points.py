@@ -93,6 +93,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_a_tester_is_found_and_keeps_the_contract(package: Path) -> None:
     tester = named_tester("LighterEdges")
     assert tester is not None

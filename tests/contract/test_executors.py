@@ -364,6 +364,7 @@ def lost() -> None:
     raise OSError("the scheduler does not answer")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_sent_is_told_before_anything_runs() -> None:
     import threading
 

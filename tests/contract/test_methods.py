@@ -154,6 +154,7 @@ def test_every_method_and_every_case_takes_part():
         assert len({id(param.values[1]) for param in params}) >= least
 
 
+@pytest.mark.slow
 @EACH
 def test_a_true_claim_is_never_refused(method, case):
     if case.epsilon == math.inf:
@@ -216,6 +217,7 @@ def test_verdicts_come_back_from_json_and_print(method, case):
         assert case.mechanism.name in text
 
 
+@pytest.mark.slow
 @SOME
 def test_a_yes_says_what_it_means(method, case):
     if case.epsilon == math.inf:

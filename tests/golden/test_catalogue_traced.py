@@ -113,6 +113,7 @@ def all_up(name: str) -> tuple[Any, Any]:
     return np.zeros(count, dtype=int), np.ones(count, dtype=int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_a_refusal_says_what_to_do_instead(name: str) -> None:
     with pytest.raises(
@@ -136,6 +137,7 @@ def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
         assert found.upper - found.lower < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(sorted(UNBOUNDED), 2))
 def test_whole_numbers_without_bound(name: str) -> None:
     """The pair of the closed form: the loss of every output that is listed, never above it."""
@@ -148,6 +150,7 @@ def test_whole_numbers_without_bound(name: str) -> None:
     assert all(float(law.unexplored) < 1e-15 for law in laws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(WHOLE))
 def test_whole_numbers_are_compared_over_all_of_them(name: str) -> None:
     """The answer of a query is released; its noise is a difference of two draws."""

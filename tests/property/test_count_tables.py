@@ -173,6 +173,7 @@ class Halved(lt.Histogram):
         return super().kinds(domain)
 
 
+@pytest.mark.slow
 def test_what_a_class_says_of_its_values_does_not_hold_for_others() -> None:
     many = law_of("uniform", 1 << 14)
     assert symmetric_sampling(sized(FirstRecord(3), 7), many, Claim(1.0), draws=5, seed=1) is None

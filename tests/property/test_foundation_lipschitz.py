@@ -94,6 +94,7 @@ def cliff(points: np.ndarray) -> np.ndarray:
     return np.where(points.all(axis=1), 20.0, 0.5 * points[:, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
 @pytest.mark.parametrize("workers", [1, 2, 8])
 def test_verdicts_do_not_depend_on_workers(pool: type[Executor], workers: int) -> None:

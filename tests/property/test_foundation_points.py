@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def test_array_and_point_agree(batch: PointBatch) -> None:
         assert points[len(batch.centres) + j] == expected
 
 
+@pytest.mark.slow
 @given(batches(), st.integers(-1, 30))
 def test_parts_cover_everything_in_order(batch: PointBatch, limit: int) -> None:
     n = len(batch.centres)
@@ -55,6 +57,7 @@ def test_parts_cover_everything_in_order(batch: PointBatch, limit: int) -> None:
     assert changes == list(range(len(batch.rows)))
 
 
+@pytest.mark.slow
 @given(batches())
 def test_an_oracle_answers_in_the_order_of_the_array(batch: PointBatch) -> None:
     weights = 101.0 ** np.arange(batch.centres.shape[1])

@@ -383,6 +383,7 @@ def _some(step: int) -> list[tuple[str, str, str]]:
     return [one for one in every[::step] if not set(one[:2]) <= _LONG]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "name"), _some(3989))
 def test_some_kinds_meet(a: str, b: str, name: str) -> None:
     check(ALL[a], ALL[b], OPERATIONS[name])

@@ -144,6 +144,7 @@ MARGINS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("attributes", "margins", "records"), MARGINS)
 def test_contingency_tables_of_records(attributes: Any, margins: Any, records: int) -> None:
     statistic = ContingencyTables(attributes, margins=margins)

@@ -58,6 +58,7 @@ def test_a_wide_epsilon_encloses_both_ends(noise: AdditiveNoise, shift: int, at:
         assert ball.overlaps(noise.hockey_stick_ball(shift, end))
 
 
+@pytest.mark.slow
 @given(widths, st.integers(-30, 30), st.integers(-20, 20))
 def test_laplace_loss_bounds_every_log_ratio_and_is_reached(
     scale: Fraction, shift: int, value: int

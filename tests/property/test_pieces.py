@@ -82,6 +82,7 @@ def test_listed_pairs_are_one_piece() -> None:
     assert [one.pairs for one in found] == [1, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.35, 5.0])
 def test_workers_share_the_pieces_of_a_round(epsilon: float) -> None:
     sampling = task("full", 6, epsilon, 3, 4)

@@ -1,9 +1,12 @@
 """Certified comparison against decimal arithmetic of 120 digits, on random rational laws."""
 
+from __future__ import annotations
+
 import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
@@ -55,6 +58,7 @@ def check(pair, claim):
         assert compare_laws(first, second, claim).answer is expected
 
 
+@pytest.mark.slow
 @given(law_pairs(), NUDGES, TOLERANCES)
 def test_pure_claims_near_the_boundary(pair, nudge, tolerance):
     found = ratio(*pair)
@@ -63,6 +67,7 @@ def test_pure_claims_near_the_boundary(pair, nudge, tolerance):
     check(pair, Claim(epsilon, 0.0, tolerance))
 
 
+@pytest.mark.slow
 @given(law_pairs(), st.sampled_from([-1, 0, 1]))
 def test_logs_of_rationals_are_decided_to_the_last_digit(pair, side):
     found = ratio(*pair)
@@ -74,6 +79,7 @@ def test_logs_of_rationals_are_decided_to_the_last_digit(pair, side):
     check(pair, claim)
 
 
+@pytest.mark.slow
 @given(law_pairs(), st.floats(1e-6, 5), NUDGES, TOLERANCES)
 def test_deltas_near_the_boundary(pair, epsilon, nudge, tolerance):
     stick = hockey_stick(*pair, exp_of(claimed(epsilon, tolerance)))
@@ -96,6 +102,7 @@ def test_the_enclosure_contains_the_loss(pair):
 LOGS = st.lists(st.sampled_from([-0.5, -1.0, -1.25, -3.0, -1e7]), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(LOGS, st.data(), st.sampled_from([0.0, 1e-12, 1e-6, 0.1]))
 def test_intervals_are_decided_as_intervals(left, data, error):
     right = data.draw(st.lists(st.sampled_from(left), min_size=len(left), max_size=len(left)))
@@ -120,6 +127,7 @@ def test_intervals_are_decided_as_intervals(left, data, error):
     assert compare_laws(*laws, Claim(epsilon, 0.0, 0.0)).answer is expected
 
 
+@pytest.mark.slow
 @given(
     law_pairs(),
     law_pairs(),

@@ -75,6 +75,7 @@ def whole(value: float, step: Fraction) -> int:
     return floor(Fraction(value) / step + Fraction(1, 2))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20), steps)
 def test_rounding_is_exact(numbers: list[float], step: Fraction) -> None:
     found = round_to_steps(np.array(numbers), step)

@@ -60,6 +60,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, Domain]:
     return lt.statistics.Contributions.each([tables[n] for n in domain.sizes]), domain
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(0, 2**32))
 def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
     case: tuple[Any, Domain], seed: int
@@ -80,6 +81,7 @@ def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
         assert np.all(domain.distance(np.repeat(centre[None], len(copies), axis=0), copies) == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "sizes", "decision"),
     [

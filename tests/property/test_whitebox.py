@@ -113,6 +113,7 @@ def test_random_choice_programs_sum_to_one_and_their_draws_are_independent(
         assert law.exact(outputs) == expected
 
 
+@pytest.mark.slow
 @given(st.integers(0, 8), PROBABILITIES)
 def test_a_sum_of_coins_is_exactly_binomial(n: int, p: float) -> None:
     success = Fraction(math.ceil(Fraction(p) * GRID), GRID)

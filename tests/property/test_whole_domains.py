@@ -29,6 +29,7 @@ domains = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(domains, st.integers(1, 5), st.sampled_from([1, 2, 4, 16, 4096]), st.integers(0, 2**32))
 def test_marked_pairs_are_those_of_all_neighbours(
     domain: Domain, laws: int, block: int, seed: int

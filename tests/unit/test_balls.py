@@ -100,6 +100,7 @@ def test_two_threads_that_compare_and_integrate_do_not_disturb_each_other():
     in_threads(work, [0, 1, 0, 1])
 
 
+@pytest.mark.slow
 def test_code_that_is_analysed_while_balls_are_compared_waits_for_nobody():
     """An analysis waits for balls, balls never for an analysis: else both would wait for ever."""
     analysing = threading.Event()

@@ -29,6 +29,7 @@ def compared(masses: list[float], draws: int, seed: int = 0) -> float:
     return check_draws(MECHANISM, datasets, drawn(masses, draws, seed), draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [1000, 30_000])
 def test_the_right_law_agrees(draws: int) -> None:
     for seed in range(20):

@@ -237,6 +237,7 @@ def test_bounded_geometric_noise_is_that_of_the_sampler(
             assert abs(math.log(law[output]) - math.log(mass)) <= law.error + 1e-14
 
 
+@pytest.mark.slow
 def test_what_is_no_category_is_a_dataset_too() -> None:
     mechanism = lt.adapters.opendp(
         dp.m.make_randomized_response(categories=[3, 5, 9], prob=0.75), draws=1000
@@ -442,6 +443,7 @@ def test_noise_that_clips_at_the_ends_of_its_type() -> None:
     assert lt.check_privacy(mechanism, data, epsilon=0.5).decision == "YES"
 
 
+@pytest.mark.slow
 def test_bounds_that_leave_one_output() -> None:
     certain = lt.adapters.opendp(dp.m.make_geometric(*NUMBER, scale=2.0, bounds=(4, 4)), draws=1000)
     assert dict(lt.output_law(certain, np.array([1]))) == {4: 1.0}

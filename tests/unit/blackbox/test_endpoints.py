@@ -84,6 +84,7 @@ def test_services_that_misbehave(service: str, path: str, words: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_service_that_answers_without_an_end_is_left(service: str) -> None:
     with pytest.raises(MechanismError, match="longer than --seconds"):
         HttpEndpoint(f"{service}/drips", seconds=0.3)(DATA, 100, np.random.default_rng(1))
@@ -107,6 +108,7 @@ def draw(query: SqlQuery, n: int = 3) -> list[Any]:
         query.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", ["duckdb://", "sqlite://"])
 def test_queries_see_the_dataset(url: str) -> None:
     assert draw(SqlQuery(url, "SELECT SUM(value) FROM liptest_data")) == [2, 2, 2]
@@ -164,6 +166,7 @@ def test_queries_are_read_with_their_texts_and_comments() -> None:
         assert draw(SqlQuery("duckdb://", query)) == [found] * 3
 
 
+@pytest.mark.slow
 def test_a_database_in_a_file_is_not_changed(tmp_path: Path) -> None:
     import duckdb
 

@@ -85,6 +85,7 @@ def test_the_end_of_a_process_is_an_output_where_it_can_be_told(make: Make) -> N
         draw(make(dying, batch=5), 200)
 
 
+@pytest.mark.slow
 def test_a_line_is_an_output_where_the_number_is_in_the_command(make: Make) -> None:
     text = """
 import json, random, sys
@@ -281,6 +282,7 @@ def test_a_text_may_hold_other_ends_of_lines(make: Make) -> None:
         draw(make("print('a\\n' * 9, end='')", "{n}"))
 
 
+@pytest.mark.slow
 def test_standard_error_is_read_and_does_not_stop_a_program(make: Make) -> None:
     floods = answering("1", "    sys.stderr.write('e' * 300_000)")
     assert draw(make(floods, batch=2), 7) == [1] * 7

@@ -300,6 +300,7 @@ def test_modules_beside_the_code_take_no_place(
     assert main([*ASKED]) in (0, 4)
 
 
+@pytest.mark.slow
 def test_modules_in_the_folder_take_no_place_of_packages(tmp_path: Path) -> None:
     """Where ``python -m liptest`` is started in the folder of others' files."""
     for name in ("cyclopts", "numpy", "rich", "json", "pathlib", "dataclasses"):

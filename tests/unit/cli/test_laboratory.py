@@ -120,6 +120,7 @@ def test_an_unwritable_json_file_loses_no_exit_code(folder, capsys):
     assert "--json /dev/full" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(folder, capsys):
     arguments = ["lipschitz", "query.py:count", "--dimension", "6", *QUICK]
     assert main(arguments) == 0

@@ -34,6 +34,7 @@ class TestShow:
         assert out.startswith("vendor acme 2 attempts (1 NO, 1 YES)")
         assert "2 releases after 3 attempts: together (2, 0.250002)-private" in out
 
+    @pytest.mark.slow
     def test_one_vendor(self, path, capsys):
         filled(path)
         code, out, _ = run(capsys, "show", path, "--vendor", "acme")

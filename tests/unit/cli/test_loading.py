@@ -23,6 +23,7 @@ def _no_vendor_in_use():
     use_folder(None)
 
 
+@pytest.mark.slow
 def test_two_files_of_one_name_do_not_meet(tmp_path):
     found = []
     for number in (1, 2):

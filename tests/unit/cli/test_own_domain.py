@@ -97,6 +97,7 @@ def test_who_releases_says_what_the_data_are(
     assert "RELEASED" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["flips", "of_mine"])
 def test_a_function_has_none(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"objects.py:{name}", "--epsilon", "2", "--in-process"]) == 2

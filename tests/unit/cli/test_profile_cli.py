@@ -51,6 +51,7 @@ def test_a_claim_decides_the_exit_code(vendor, capsys, claim, code, word):
     assert word in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_sampled_profile_says_with_which_chance_it_holds(vendor, capsys):
     line = (
         "profile vendor.py:leak --probabilities 0.1 --dimension 40 --epsilon 1 --claim 1 --seed 3 "
@@ -72,6 +73,7 @@ def test_a_sampled_profile_says_with_which_chance_it_holds(vendor, capsys):
     assert again.points == profile.points
 
 
+@pytest.mark.slow
 def test_curves_need_no_distribution(vendor, capsys):
     line = "profile vendor.py:count --dimension 8 --curves --json c.json"
     assert main(line.split()) == 0

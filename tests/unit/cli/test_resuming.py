@@ -216,6 +216,7 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_never_overwritten(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -225,6 +225,7 @@ def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_example_does_not_repeat_a_method_that_is_not_there(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -279,6 +280,7 @@ def test_who_forgets_return_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         main(["check", "a.py:prints", "--epsilon", "2", "--records", "3"])
 
 
+@pytest.mark.slow
 def test_what_yields_is_not_told_to_return_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "a.py:yields", "--epsilon", "2", "--records", "3"]) == 2
     said = capsys.readouterr().err

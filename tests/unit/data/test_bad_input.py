@@ -180,6 +180,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str) -> N
         fit(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_only_the_named_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "day=1").mkdir()
     for name in ("[a] *?", "a xy"):
@@ -327,6 +328,7 @@ def test_a_fit_only_reads_and_leaves_the_connection_as_it_was(postgres: sa.Engin
         assert connection.execute(sa.text("SELECT nextval('counter')")).scalar() == 1
 
 
+@pytest.mark.slow
 def test_only_counts_leave_the_database(postgres: sa.Engine) -> None:
     asked: list[str] = []
 
@@ -374,6 +376,7 @@ def test_a_table_that_changes_while_it_is_counted() -> None:
         lt.SampledDistribution.fit_markov_chain(Moving())
 
 
+@pytest.mark.slow
 def test_poisson_laws_are_cut_where_they_say() -> None:
     for mean in (0.0, 1e-6, 0.3, 40.0, 3e4):
         size = poisson_size(mean, 10)

@@ -41,6 +41,7 @@ def test_the_numbers_of_a_small_table() -> None:
     assert found.matrix().tolist() == [[0, 0.25], [0.25, 0]]
 
 
+@pytest.mark.slow
 def test_a_dependence_is_found_and_said() -> None:
     found = column_dependence(twins(40_000))
     first = found.pairs[0]
@@ -58,6 +59,7 @@ def test_a_dependence_is_found_and_said() -> None:
     assert f"at most beta + {found.tau_upper:.3g} under the true law" in text
 
 
+@pytest.mark.slow
 def test_independent_columns_are_not_accused() -> None:
     found = column_dependence(twins(40_000, share=0.0))
     assert found.tau_lower == 0.0

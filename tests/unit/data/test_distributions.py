@@ -105,6 +105,7 @@ def test_a_stream_is_in_chunks_and_has_every_point() -> None:
     assert list(law.stream(np.random.default_rng(1), 0)) == []
 
 
+@pytest.mark.slow
 def test_a_million_bits_stream() -> None:
     d = 1_000_000
     law = ProductDistribution.bernoulli(np.full(d, 0.25))

@@ -214,6 +214,7 @@ def test_rows_that_code_selects_are_among_them(program: Any, domain: Any) -> Non
     assert verdict.witness.verify(program.on_domain(domain))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_tables_of_one_row_have_pairs(relation: str) -> None:
     domain = lt.Table({"age": lt.Real(0, 100)}, rows=1, relation=relation)

@@ -70,6 +70,7 @@ def test_rows_that_are_datasets_and_histograms(folder: Path, where: dict[str, st
     assert two.domain.dimension == 4
 
 
+@pytest.mark.slow
 def test_a_file_with_a_database(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "liptest.toml").write_text(
         '[distribution]\nsql = "$CLICKS_URL"\nsql_table = "clicks"\ncolumn = "click"\n'

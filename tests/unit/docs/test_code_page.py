@@ -173,6 +173,7 @@ def test_a_sum_of_many_coins_has_few_leaves() -> None:
     assert len(dict(found)) == 2001
 
 
+@pytest.mark.slow
 def test_a_sampler_that_draws_what_its_law_does_not_say() -> None:
     assert "an error that names both probabilities" in WORDS
 

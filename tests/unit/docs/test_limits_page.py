@@ -107,6 +107,7 @@ def test_code_that_waits_for_a_sign(hidden: ModuleType) -> None:
     assert released_by(gate) == SECRET
 
 
+@pytest.mark.slow
 def test_looking_for_a_file_or_a_variable_is_refused(tmp_path: Path) -> None:
     named(
         "looks at `sys.argv`, for a file or an environment variable, asks for the folder, the host "
@@ -226,6 +227,7 @@ def test_code_that_takes_its_time() -> None:
 # What is caught.
 
 
+@pytest.mark.slow
 def test_state_in_what_the_code_names() -> None:
     named(
         "keeps state in a global, a closure or an attribute that it names, of its own or of a "
@@ -358,6 +360,7 @@ def test_randomness_elsewhere() -> None:
         gate_of(vendor)
 
 
+@pytest.mark.slow
 def test_other_programs_and_the_machine() -> None:
     named(
         "uses a socket or a pipe, also one that was opened before, asks for input, "

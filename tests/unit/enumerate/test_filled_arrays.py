@@ -98,6 +98,7 @@ def above_one(cells: Any) -> tuple[bool, ...]:
     return tuple(bool(cell > 1) for cell in cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", PROGRAMS)
 def test_the_law_is_that_of_a_list(fill: Filled) -> None:
     data = np.array([0, 2, 2])

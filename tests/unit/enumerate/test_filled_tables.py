@@ -39,6 +39,7 @@ def of_several_values(data: Any, rng: Any) -> Any:
     return [cell + rng.laplace(0, 2.0) for cell in cells]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [of_numpy, of_a_counter, of_several_values])
 def test_they_have_the_price_of_a_histogram(function: Any) -> None:
     assert align(lt.mechanism(function), DOMAIN, Fraction(1)).epsilon == 1

@@ -177,6 +177,7 @@ def of_two_exponentials(data: Any, rng: Any) -> int:
 LOOKED_AT = [rounded, not_below_zero, floored, cut_off, clipped, compared, logistic]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [*LOOKED_AT, of_two_exponentials])
 def test_what_is_rounded_or_compared_has_the_law_of_its_noise(program: Any) -> None:
     """On the grid there is a largest noise, 36.04 scales: beyond it answers have probability 0."""
@@ -208,6 +209,7 @@ def test_what_asks_for_several_numbers_is_proved(program: Any) -> None:
     assert verdict(program, 1.0, floats="ideal").decision == "YES"
 
 
+@pytest.mark.slow
 def test_rounded_it_has_the_law_of_the_noise_of_numpy() -> None:
     def drawn(data: Any, rng: Any) -> int:
         return max(0, round(int(data.sum()) + rng.laplace(0, 1.0)))
@@ -353,6 +355,7 @@ def squared(data: Any, rng: Any) -> bool:
     return bool(abs(u) * abs(u) < 0.01 + 0.01 * data[0])
 
 
+@pytest.mark.slow
 def test_a_distance_from_0_times_itself_is_refused() -> None:
     with pytest.raises(lt.errors.UnsupportedRandomnessError, match="mul with another random"):
         lt.check_privacy(lt.mechanism(squared), lt.Hypercube(2), epsilon=1.0, seed=1)
@@ -444,6 +447,7 @@ def another_sign(data: Any, rng: Any) -> float:
     return data.sum() - math.copysign(math.log(1 - 2 * abs(u)), v)
 
 
+@pytest.mark.slow
 def test_the_sign_of_another_number_is_not_copied() -> None:
     verdict = lt.check_privacy(
         lt.mechanism(another_sign), lt.Hypercube(N), epsilon=1.0, floats="ideal"

@@ -70,6 +70,7 @@ def test_a_violation_for_every_completion_is_a_no(method):
     assert verdict.witness.loss_upper == np.inf
 
 
+@pytest.mark.slow
 def test_a_loss_within_what_is_open_is_no_violation():
     assert check(leaky, "exhaustive", epsilon=28).decision is Decision.INCONCLUSIVE
 
@@ -138,6 +139,7 @@ def test_light_paths_are_walked_where_the_law_can_be_complete():
     assert law.exact(150) == Fraction(1, 2**150)
 
 
+@pytest.mark.slow
 def test_a_program_without_an_end_ends_though_its_paths_are_light():
     @lt.mechanism
     def endless(data, rng):

@@ -52,6 +52,7 @@ def in_a_closure(frame: Any, rng: Any) -> Any:
     return np.linalg.lstsq(np.array([[a, b], [b, a]]), np.array([a, count()]), rcond=None)
 
 
+@pytest.mark.slow
 def test_it_is_free() -> None:
     found = align(lt.mechanism(solved).on_domain(TABLE), TABLE)
     assert 2 <= found.epsilon <= 2.0001
@@ -77,6 +78,7 @@ def of_an_expression(frame: Any, rng: Any) -> Any:
     return np.linalg.lstsq(np.array([[a, b], [b, a]]), np.array([a, Holder.kept.sum()]), rcond=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [of_polars, of_an_expression])
 def test_what_is_kept_of_frames_of_polars_is_found(function: Any) -> None:
     pytest.importorskip("polars")

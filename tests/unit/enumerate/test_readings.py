@@ -123,6 +123,7 @@ def test_other_domains() -> None:
     assert verdict.cost.laws <= 13
 
 
+@pytest.mark.slow
 def test_more_that_is_read_on_one_dataset_alone_is_noticed() -> None:
     def needle(data: Any, rng: Any) -> int:
         return int(data[0]) if data.sum() == 3 else 0

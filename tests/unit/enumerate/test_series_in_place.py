@@ -64,6 +64,7 @@ def no_data(frame: Any, rng: Any) -> Any:
     return counts["count"].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "decision"), [(counts_that_occur, "NO"), (no_data, "YES")])
 def test_real_noise_is_followed(program: Any, decision: str) -> None:
     assert lt.check_privacy(lt.mechanism(program), PEOPLE, epsilon=1).decision == decision

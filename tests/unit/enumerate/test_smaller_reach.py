@@ -59,6 +59,7 @@ def test_pairs_of_a_zip_are_tuples() -> None:
     assert found == {((True, 1),): Fraction(1, 2), ((False, 1),): Fraction(1, 2)}
 
 
+@pytest.mark.slow
 def test_types_tell_iterators_apart_where_they_count() -> None:
     def leaky(data: Any, rng: Any) -> Any:
         numbers = [flipped(1, rng)]

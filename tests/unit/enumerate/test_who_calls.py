@@ -81,6 +81,7 @@ def _is_in_generator() -> bool:
     return getattr(numbers, "gi" + "_frame") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "is_watched",
     [
@@ -109,6 +110,7 @@ def test_what_a_process_holds_is_not_asked_in_a_proof_by_alignment() -> None:
         lt.check_privacy(lt.mechanism(asks), lt.Hypercube(50), epsilon=1)
 
 
+@pytest.mark.slow
 def test_who_handles_a_signal_is_not_asked() -> None:
     def asks(data: Any, rng: Any) -> float:
         handled = signal.getsignal(signal.SIGINT) is not signal.default_int_handler

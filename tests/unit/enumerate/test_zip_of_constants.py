@@ -55,6 +55,7 @@ def test_numbers_that_differ_are_not_one_number(program: Any) -> None:
     assert found.decision != "YES"
 
 
+@pytest.mark.slow
 def test_a_shorter_list_is_not_taken_for_one_number_a_record() -> None:
     found = lt.check_privacy(too_few, lt.RecordGrid([21] * 5), epsilon=0.25, floats="ideal")
     assert found.decision != "YES"

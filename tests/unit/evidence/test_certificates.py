@@ -126,6 +126,7 @@ def test_damage_anywhere_is_an_input_error_or_changes_the_certificate(given):
         assert again != given or path in [("liptest",), ("release_guarantee",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_a_yes_is_repeated_from_its_seed(method):
     given = certificate(method=method)

@@ -80,6 +80,7 @@ def test_intervals_around_the_line_are_open() -> None:
         assert decide_event(_claim(Fraction(1, 2)), *ends, 1) == OPEN
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 40, max_denominator=1000), st.sampled_from([16, 64, 128, 300]))
 def test_exponentials_are_enclosed(exponent: Fraction, bits: int) -> None:
     low, high = exp_bounds(exponent, bits)
@@ -105,6 +106,7 @@ def test_logarithms_are_enclosed(value: Fraction, bits: int) -> None:
     assert (low, high) != (arb(0), arb(0))
 
 
+@pytest.mark.slow
 def test_sums_of_many_unlike_probabilities_are_kept_apart() -> None:
     """Denominators that have nothing in common: the ends are rounded outwards, not one number."""
     values = [Fraction(1, 3**4000 + 2 * k) for k in range(40)]

@@ -98,6 +98,7 @@ def file(tmp_path):
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_verify_answers(name, file, capsys):
     assert main(["verify", file(HOSTILE[name]())]) in (1, 2, 3)
@@ -109,6 +110,7 @@ def test_verify_answers(name, file, capsys):
     assert max(map(len, (out + err).splitlines())) < 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_checker_of_witnesses_answers(name, file, capsys):
     expected = (

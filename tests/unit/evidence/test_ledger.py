@@ -37,6 +37,7 @@ class TestRecords:
         assert counts == [1, 1, 2, 3]
         assert [one.count for one in lt.Ledger(path).attempts("acme")] == [1, 2, 3]
 
+    @pytest.mark.slow
     def test_a_verdict_and_releases_follow_an_attempt(self, path):
         ledger = lt.Ledger(path)
         number = begin(ledger).number
@@ -50,6 +51,7 @@ class TestRecords:
         assert [ledger.record_release(number).used for _ in range(3)] == [1, 2, 3]
         assert ledger.attempts() == lt.Ledger(path, create=False).attempts()
 
+    @pytest.mark.slow
     def test_no_more_releases_than_the_certificate_allows(self, path):
         ledger = lt.Ledger(path)
         number = begin(ledger).number
@@ -135,6 +137,7 @@ class TestSums:
         assert list(summary.private_tables) == ["clicks"]
         assert summary.total.failure_probability == F(1, 4) + F(3, 10**6)
 
+    @pytest.mark.slow
     def test_deltas_count_where_they_are_larger_than_the_failure(self, path):
         ledger = lt.Ledger(path)
         claim = {"epsilon": 1.0, "delta": 0.01, "releases": 3, "method": "neighbourhoods"}
@@ -369,6 +372,7 @@ class TestTampering:
         )
         assert "row 4: it does not hold the hash of the row before" in ledger.problems()
 
+    @pytest.mark.slow
     def test_all_made_anew_needs_the_head(self, path):
         ledger = filled(path)
         head = ledger.summary().head

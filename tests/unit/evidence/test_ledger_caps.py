@@ -54,6 +54,7 @@ def test_a_release_beyond_the_cap_is_refused_before_the_draw(ledger):
     assert not ledger.problems()
 
 
+@pytest.mark.slow
 def test_tables_about_the_same_people_share_a_cap(ledger, capsys):
     ledger.set_cap("clicks", epsilon=0.25, delta=1e-6)
     ledger.set_people("visitors", ["orders", "clicks"], epsilon=0.35, delta=1e-6)
@@ -120,6 +121,7 @@ def test_groups_of_people_are_only_widened_where_that_is_asked_for(ledger):
     assert ledger.people()["visitors"].people == ("a",)
 
 
+@pytest.mark.slow
 def test_a_cap_holds_for_all_gates_of_a_table_together(ledger):
     ledger.set_cap("clicks", epsilon=0.9, delta=1e-5)
     drawn = 0

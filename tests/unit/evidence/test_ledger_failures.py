@@ -131,18 +131,21 @@ class TestKilled:
         assert gate(path).release(SECRET).output in (0, 1)
         assert counts(path) == tuple(count + 1 for count in left)
 
+    @pytest.mark.slow
     def test_alive_it_answers(self, path):
         told, status = in_child(lambda: gate(path).release(SECRET).output)
         assert status == 0
         assert told in (b"0", b"1")
         assert counts(path) == (1, 1, 1)
 
+    @pytest.mark.slow
     def test_an_output_is_in_the_record_before_it_is_shown(self, path):
         told = gate(path, releases=3)
         shown = [told.release(SECRET).output for _ in range(3)]
         rows = [row.fields for row in lt.Ledger(path)._chain.rows() if row.kind == "release"]
         assert [row["output"] for row in rows] == list(map(str, shown))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("outputs", [1, 7, 20])
     def test_killed_from_outside_at_any_moment(self, path, outputs):
         reading, writing = os.pipe()
@@ -185,6 +188,7 @@ class TestCannotBeWritten:
             gate(path)
         assert counts(path) == (0, 0, 0)
 
+    @pytest.mark.slow
     def test_on_a_full_disk_nothing_is_released(self, path):
         told = gate(path)
         for _ in range(2):
@@ -195,6 +199,7 @@ class TestCannotBeWritten:
         told.release(SECRET)
         assert counts(path) == (1, 1, 1)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("decision", ["YES", "NO"])
     def test_a_full_disk_after_the_test_keeps_the_verdict(self, path, monkeypatch, decision):
         ledger = lt.Ledger(path)
@@ -217,6 +222,7 @@ class TestCannotBeWritten:
             assert told.release(SECRET) == Refused(told.certificate)
         assert counts(path) == (1, 1, int(decision == "YES"))
 
+    @pytest.mark.slow
     def test_a_write_that_succeeded_and_was_reported_as_failed(self, path, monkeypatch):
         ledger = lt.Ledger(path)
         real = ledger.record_verdict
@@ -230,6 +236,7 @@ class TestCannotBeWritten:
         assert told.release(SECRET).output in (0, 1)
         assert counts(path) == (1, 1, 1)
 
+    @pytest.mark.slow
     def test_a_deleted_ledger(self, path):
         told = gate(path)
         for name in os.listdir(path.parent):
@@ -238,12 +245,14 @@ class TestCannotBeWritten:
             told.release(SECRET)
         assert not path.exists()
 
+    @pytest.mark.slow
     def test_a_ledger_without_its_triggers(self, path):
         told = gate(path)
         raw(path, "DROP TRIGGER entries_are_not_deleted")
         with pytest.raises(LedgerError, match="triggers were changed"):
             told.release(SECRET)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [
@@ -447,6 +456,7 @@ class TestManyWriters:
         assert sorted(used) == list(range(1, 61))
         assert counts(path) == (1, 1, 60)
 
+    @pytest.mark.slow
     def test_a_forked_gate_releases_in_its_own_process_only(self, path):
         single = gate(path)
         told, _ = in_child(lambda: single.release(SECRET).output)

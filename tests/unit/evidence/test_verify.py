@@ -230,6 +230,7 @@ def test_other_words_for_the_same_distribution_are_no_problem():
     assert any("where the distribution came from" in line for line in found.unchecked)
 
 
+@pytest.mark.slow
 def test_a_proof_of_code_that_reads_one_record_of_three_values():
     mechanism = lt.mechanism(lambda data, rng: int(rng.random() < 0.5) if data[0] > 4 else 0)
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 2]))

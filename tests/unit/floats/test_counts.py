@@ -63,6 +63,7 @@ def test_losses_of_clipped_and_snapped_outputs(
     assert low <= float(loss.upper()) <= high or (math.isinf(high) and not loss.is_finite())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "expected"), [(1.0, 3.6e-15), (10.0, 2.0e-14)])
 def test_an_unclipped_rounded_sum_needs_a_tiny_delta(scale: float, expected: float) -> None:
     left, right = laws(scale, 1.0, None)

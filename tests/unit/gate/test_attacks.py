@@ -380,6 +380,7 @@ class TestCodeIsNotAskedInARelease:
         assert os.getpid() == process
         assert capfd.readouterr() == ("", "")
 
+    @pytest.mark.slow
     def test_what_a_release_draws_from_is_in_the_certificate(self) -> None:
         told = gate(lt.mechanism(honest))
         assert told.sealed is not None
@@ -459,6 +460,7 @@ class TestRows:
 
 
 class TestGatesAreNotCopied:
+    @pytest.mark.slow
     @pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, pickle.dumps])
     def test_copies(self, copier: Callable[[Any], Any]) -> None:
         told = gate(lt.mechanism(honest))
@@ -501,6 +503,7 @@ class TestKeys:
         assert table.releases == 1
         assert lt.Ledger(tmp_path / "ledger.db").problems() == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("key", ["", " a", "a\nb", 3])
     def test_bad_keys(self, key: Any) -> None:
         with pytest.raises(InputError, match="key="):

@@ -63,6 +63,7 @@ def test_a_draw_that_fails_is_a_release(tmp_path: Any, monkeypatch: pytest.Monke
     assert gate.releases_left == 1
 
 
+@pytest.mark.slow
 def test_the_length_of_a_number_decides_nothing(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

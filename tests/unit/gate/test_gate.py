@@ -129,6 +129,7 @@ class TestCounting:
             single.release([SECRET, SECRET])
         assert single.releases_left == 1
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_a_failure_on_private_data_costs_a_release(self):
         single = trusting(lt.ClosedForm([0, 1], FailsOn(SECRET, ValueError)))

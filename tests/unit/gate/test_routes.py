@@ -161,6 +161,7 @@ def test_a_query_whose_code_changes_is_not_asked(route: Callable[..., Gate]) -> 
     assert gate.release(SECRET).output == 2.0
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.usefixtures("nothing_can_be_sealed")
 def test_a_query_whose_code_changes_is_not_released(route: Callable[..., Gate]) -> None:

@@ -217,6 +217,7 @@ class TestSealed:
         verdict = lt.check_privacy(bare.mechanism, AGES.domain, epsilon=1.0, method="alignment")
         assert verdict.decision == "INCONCLUSIVE"
 
+    @pytest.mark.slow
     def test_the_price_is_that_of_what_is_drawn(self):
         """Half of the noise in the text is twice the price."""
         document = gate(cells, grid_step=1).sealed.to_dict()

@@ -100,6 +100,7 @@ class TestGate:
         assert low.certificate.decision != "YES"
         assert not low.release(frame()).is_released
 
+    @pytest.mark.slow
     def test_tables_without_real_columns_are_released(self):
         columns = {name: COLUMNS[name] for name in ("region", "member")}
         for relation in RELATIONS:

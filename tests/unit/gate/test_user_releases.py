@@ -122,6 +122,7 @@ class TestTotals:
         else:
             assert value == F(float(EXPRESSIONS[name](people)))
 
+    @pytest.mark.slow
     def test_an_answer_is_the_same_in_any_order_of_users(self):
         """Sums of floats are rounded by this user's rows alone, unlike those of pandas."""
         domain, sealed = sealed_total("sum", "add_remove")

@@ -34,6 +34,7 @@ def test_a_geodesic_walks_over_neighbours(domain, seed):
     assert np.all(domain.distance(points[1:], points[:-1]) == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda d: type(d).__name__)
 @given(seed=st.integers(0, 10**6), limit=st.sampled_from([0.1, 1.0, 2.7]))
 def test_every_violated_pair_contains_violated_neighbours(domain, seed, limit):

@@ -42,6 +42,7 @@ def assert_search_tree(tree):
             assert all(a in above[u] for u in range(min(a, v), max(a, v) + 1) if u != a)
 
 
+@pytest.mark.slow
 @given(WEIGHTS)
 def test_the_optimal_tree_has_least_expected_depth(weights):
     tree = optimal_tree(np.array(weights, dtype=float))

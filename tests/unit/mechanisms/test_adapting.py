@@ -112,6 +112,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("otherlib")
 
 
+@pytest.mark.slow
 def test_another_package_offers_an_adapter(library: Any) -> None:
     one = lt.Hypercube(1)
     assert isinstance(check_mechanism(library.Response()), Mechanism)

@@ -148,6 +148,7 @@ class _Again(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_discrete_gaussian_accepts_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     # Its two ingredients are tested above; here each is one choice, to 53 bits.
     values = range(-80, 81)

@@ -158,6 +158,7 @@ def test_errors_are_0_or_more(error: float) -> None:
         normalise_logs(np.log([[0.3, 0.7]]), 2, 1, error, "m")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(-(10**30), 10**30), st.integers(1, 10**9), st.integers(0, 300)))
 )

@@ -145,6 +145,7 @@ def test_neighbours_are_compared_many_at_a_time() -> None:
         assert mechanism.points_per_slice(Hypercube(3)) >= 1024
 
 
+@pytest.mark.slow
 def test_no_more_than_all_of_a_law_is_unexplored() -> None:
     # The box holds a small part of three numbers with so wide noise.
     law = VectorShift(Histogram(3), DiscreteLaplace(10**6)).law(np.array([0, 1, 2]))

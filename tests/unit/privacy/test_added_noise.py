@@ -71,6 +71,7 @@ def test_at_delta_0_the_delta_that_is_proved_is_said() -> None:
     assert "e-20 it is proved for data of any size" in verdict.reason
 
 
+@pytest.mark.slow
 def test_loops_of_coins_are_proved_at_delta_0() -> None:
     verdict = check(two_loops)
     assert (verdict.decision, verdict.method) == ("YES", "alignment")

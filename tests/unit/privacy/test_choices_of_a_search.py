@@ -89,6 +89,7 @@ def test_a_witness_measures_a_divergence_in_shares_of_its_claim(tau: float) -> N
     assert verdict.witness.measured > 1
 
 
+@pytest.mark.slow
 def test_an_event_is_at_a_place_where_all_of_its_outputs_are() -> None:
     verdict = lt.check_privacy(flipped, lt.Hypercube(1), epsilon=0.5)
     assert verdict.witness is not None

@@ -149,6 +149,7 @@ def test_gaussian_claims_compose_to_a_gaussian():
         assert exact <= found.delta_at(epsilon).upper <= exact * 1.01
 
 
+@pytest.mark.slow
 def test_discrete_gaussian_against_the_law_of_the_sum():
     sigma, k = 10.0, 20
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
@@ -181,6 +182,7 @@ def test_one_dataset_costs_less_than_chosen_ones():
     assert "adaptively chosen" in str(chosen)
 
 
+@pytest.mark.slow
 def test_rho_adds_up_and_is_converted():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     verdict = lt.check_privacy(noisy, CUBE, rho=0.005)

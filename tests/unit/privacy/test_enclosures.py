@@ -28,6 +28,7 @@ from liptest.privacy.witnesses import probability_bounds as bounds_of
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(1))
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 1))
 def test_fractions_stay_fractions(value):
     assert bounds_of(value) == (str(value), str(value))

@@ -69,6 +69,7 @@ def test_as_many_laws_as_values_of_a_chain() -> None:
     assert (size.through_statistic, size.laws) == (True, size.pairs + 1)
 
 
+@pytest.mark.slow
 def test_a_search_that_finds_nothing_promises_nothing() -> None:
     bits = lt.ProductDistribution.uniform(lt.Hypercube(2))
     verdict = lt.check_privacy(

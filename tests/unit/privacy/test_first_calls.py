@@ -126,6 +126,7 @@ def test_no_error_shows_data() -> None:
         assert "41" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_what_a_message_says_to_write_is_taken() -> None:
     called = lambda data, rng: scaled(data=data, epsilon=1.0, rng=rng)  # noqa: E731
     assert lt.check_privacy(called, CUBE, epsilon=1).decision == "YES"
@@ -271,6 +272,7 @@ def test_no_epsilon_is_too_large_for_an_answer(epsilon: float) -> None:
     assert "not analysed" in str(verdict) or "As implemented: NO" in str(verdict)
 
 
+@pytest.mark.slow
 def test_how_many_groups_occur_is_refused_with_what_to_write() -> None:
     def groups(frame: Any, rng: Any) -> Any:
         counts = frame["region"].value_counts()

@@ -368,6 +368,7 @@ def test_a_search_asks_for_two_laws_of_each_plain_pair(monkeypatch: pytest.Monke
     assert more.laws > cost.laws, "all pairs of few records are tried, too"
 
 
+@pytest.mark.slow
 def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:
     def waits(data: Any, rng: Any) -> int:
         if not data[0]:

@@ -323,6 +323,7 @@ def test_an_exact_epsilon_is_enclosed(scale: Fraction) -> None:
     assert found.upper - found.lower < 1e-12
 
 
+@pytest.mark.slow
 @given(st.integers(1, 20), st.integers(1, 20), st.fractions(0, 30, max_denominator=50))
 def test_beyond_its_loss_geometric_noise_has_no_divergence(
     scale: int, size: int, more: Fraction

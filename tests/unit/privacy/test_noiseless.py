@@ -181,6 +181,7 @@ def test_bands_are_repeated_from_their_seed():
     assert first.delta_lower <= 0.3 <= first.delta_upper
 
 
+@pytest.mark.slow
 def test_bands_cover_the_truth_as_often_as_promised():
     """At a failure probability of 0.2, and a fifth as wide a band would not."""
     law = lt.ProductDistribution.bernoulli([0.5, 0.3])

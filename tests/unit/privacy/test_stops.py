@@ -202,6 +202,7 @@ def test_ctrl_c_after_a_violation_is_a_no():
         assert verdict.decision is Decision.NO
 
 
+@pytest.mark.slow
 def test_progress_counts_up_to_the_plan():
     seen = []
     verdict = check(FAIR, progress=lambda done, planned: seen.append((done, planned)))

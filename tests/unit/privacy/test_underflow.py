@@ -88,6 +88,7 @@ def test_the_same_law_in_logs_is_proved(epsilon, outputs):
     assert verdict.largest_loss == pytest.approx(epsilon, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [731, 747])
 def test_a_claim_that_is_false_elsewhere_stays_refuted(outputs):
     verdict = check(noisy_count(1.0, outputs), outputs - 1, 0.9)

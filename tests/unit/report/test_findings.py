@@ -102,6 +102,7 @@ def test_exposure_of_a_weighted_sum_with_unbounded_outputs(domain):
     assert max(expected) == pytest.approx(largest)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(lts.mechanisms(lt.Hypercube(2)))
 def test_the_most_exposed_record_is_the_exact_epsilon(mechanism):
@@ -127,6 +128,7 @@ def test_what_is_not_known_by_record_says_why():
         losses_by_record(blurred, lt.Hypercube(2))
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]), min_size=1, max_size=200))
 def test_records_of_equal_loss_share_a_row(losses):
     rows = exposure_rows(losses)
@@ -184,12 +186,14 @@ def claim(epsilon):
     return lt.check_privacy(YES.mechanism, LAW, epsilon=epsilon).claim
 
 
+@pytest.mark.slow
 def test_the_curve_of_a_count_is_exact():
     found = exact_profile(SAMPLED.mechanism, LONG_LAW, claim(0.5))
     assert [p.upper for p in found.points if p.epsilon >= 1.0 + 1e-8] == [0.0]
     assert found.at(0.5).lower == found.at(0.5).upper > 0.4
 
 
+@pytest.mark.slow
 def test_what_is_not_drawn_of_a_profile_says_why():
     cases = [
         (WIDE.mechanism, LONG_LAW, "unbounded"),
@@ -206,6 +210,7 @@ def sampler(count, rng):
     return rng.integers(2, size=(count, 4))
 
 
+@pytest.mark.slow
 def test_the_exact_epsilon_is_told_only_where_it_is_known():
     def known(outcome, distribution=None):
         verdict = outcome.certificate.verdict

@@ -133,6 +133,7 @@ def test_only_a_proof_and_a_refutation_have_an_unbroken_edge() -> None:
         assert ('class="verdict qualified"' in page([outcome])) is (kind in ("sampling", "none"))
 
 
+@pytest.mark.slow
 def test_hostile_text_is_escaped_and_made_visible() -> None:
     text = page([replace(NO, asked=EVIL), BROKEN, TALKATIVE])
     assert "<script" not in text

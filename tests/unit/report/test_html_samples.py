@@ -65,6 +65,7 @@ def test_notebooks_show_all_words(verdict: Any) -> None:
     assert EVIL not in verdict._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_command_writes_it(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     source = "def even(x, n, rng):\n    return rng.integers(0, 2, n)\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def properties(case):
     return {p.get("name"): p.get("value") for p in case.iter("property")}
 
 
+@pytest.mark.slow
 def test_every_outcome_is_a_case_of_its_kind():
     root = parsed(every_kind())
     kinds = [
@@ -74,6 +76,7 @@ def test_every_outcome_is_a_case_of_its_kind():
         assert suite.get("time") == "1.000"
 
 
+@pytest.mark.slow
 def test_a_refutation_shows_its_witness():
     case = cases(parsed(every_kind()))["leaks"]
     failure = case.find("failure")
@@ -89,6 +92,7 @@ def test_a_refutation_shows_its_witness():
     assert len(found["code_hash"]) >= 32
 
 
+@pytest.mark.slow
 def test_a_sampled_yes_says_that_it_is_no_proof():
     first, second = list(parsed(every_kind()).iter("testcase"))[:2]
     assert "by proof" in first.find("system-out").text
@@ -97,6 +101,7 @@ def test_a_sampled_yes_says_that_it_is_no_proof():
     assert second.get("classname") == "package.module"
 
 
+@pytest.mark.slow
 def test_where_the_mechanism_is():
     case = cases(parsed(every_kind()))["broken"]
     assert (case.get("file"), case.get("line")) == ("vendors/good one.py", "30")
@@ -114,11 +119,13 @@ def test_files_below_the_root_are_relative_and_others_are_not(tmp_path):
     assert Path(second.get("file")) == tmp_path.parent / "b.py"
 
 
+@pytest.mark.slow
 def test_what_xml_cannot_hold_is_written_as_an_escape():
     message = cases(parsed(every_kind()))["broken"].find("error").get("message")
     assert message.endswith(r"sums to 2 <\x00 & \x1b[31m\ud800 >")
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_any_text_gives_a_document_that_can_be_read(asked, words):
     text = write_junit([Outcome(asked, 2, error=lt.errors.InputError(words))])

@@ -60,6 +60,7 @@ def test_words_and_pictures(name: str) -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_two_verdicts_have_no_id_in_common_and_one_the_same_bytes() -> None:
     one, other = VERDICTS["proof"](), VERDICTS["rho"]()
     ids = [set(re.findall(r' id="([^"]+)"', each._repr_html_())) for each in (one, other)]

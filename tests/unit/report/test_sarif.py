@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def log_of(outcomes, **options):
     return log["runs"][0]
 
 
+@pytest.mark.slow
 def test_problems_are_results_and_confirmed_claims_are_none():
     run = log_of(every_kind())
     found = [(r["ruleId"], r["level"]) for r in run["results"]]
@@ -87,6 +89,7 @@ def test_problems_are_results_and_confirmed_claims_are_none():
     assert len(checks) == 8
 
 
+@pytest.mark.slow
 def test_the_witness_is_on_the_line_of_the_mechanism():
     result = log_of(every_kind())["results"][0]
     text = result["message"]["text"]
@@ -101,6 +104,7 @@ def test_the_witness_is_on_the_line_of_the_mechanism():
     assert result["properties"]["largest_loss"] == "inf"
 
 
+@pytest.mark.slow
 def test_bad_input_is_a_notification_and_the_run_no_success():
     [invocation] = log_of(every_kind())["invocations"]
     assert not invocation["executionSuccessful"]
@@ -113,6 +117,7 @@ def test_bad_input_is_a_notification_and_the_run_no_success():
     assert clean == {"executionSuccessful": True, "toolConfigurationNotifications": []}
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_of_the_claim_not_of_the_witness():
     def fingerprints(outcomes):
         return [r["partialFingerprints"]["claim/v1"] for r in log_of(outcomes)["results"]]

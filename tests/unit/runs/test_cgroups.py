@@ -183,6 +183,7 @@ def test_processes_of_a_real_group_are_counted_and_end(
         assert assert_all_end(group, code, said) == limit
 
 
+@pytest.mark.slow
 @needs_limits
 def test_memory_of_a_real_group_is_counted() -> None:
     with own_group(1 << 28) as group:

@@ -80,6 +80,7 @@ class Stop:
             raise self.kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("chunks", [1, 2, 5])
 def test_a_run_that_was_cut_off_ends_as_if_it_had_not_been(

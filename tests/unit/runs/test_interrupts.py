@@ -227,6 +227,7 @@ def test_an_interrupt_of_ours_waits_for_the_end_of_a_finalizer(is_weak, monkeypa
     assert lost == [KeyboardInterrupt]
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_ours_waits_for_the_end_of_a_collection(monkeypatch):
     lost, came = [], []
     monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.exc_type))

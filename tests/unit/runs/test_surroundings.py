@@ -86,6 +86,7 @@ def test_a_check_leaves_what_it_found(tmp_path, monkeypatch):
     assert _found() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "use",
     [
@@ -116,6 +117,7 @@ def test_declared_laws_and_functions_too():
     assert _found() == before
 
 
+@pytest.mark.slow
 def test_an_error_leaves_what_it_found():
     def raises(data, rng):
         _disturb()

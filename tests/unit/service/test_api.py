@@ -75,6 +75,7 @@ def test_bodies_that_are_none(room: Room, body: Any) -> None:
     assert list(answer) == ["error"]
 
 
+@pytest.mark.slow
 def test_the_whole_way(room: Room) -> None:
     vera, viki, olga = (Caller(room, name) for name in ("vera", "viki", "olga"))
     status, sent = vera.post("/api/submissions", NEW)

@@ -259,6 +259,7 @@ def test_what_operators_cannot_ask_for(
     assert said in text
 
 
+@pytest.mark.slow
 def test_from_a_verdict_to_an_output(room: Room, enter: Enter) -> None:
     vendor, olga = enter("vera"), enter("olga")
     vendor.send(CODE)

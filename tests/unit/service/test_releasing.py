@@ -107,6 +107,7 @@ def test_too_little_noise_on_a_table_is_a_no_with_its_witness(room: Room) -> Non
     assert "changed row: 1 row of age" in result.summary
 
 
+@pytest.mark.slow
 def test_whole_sums_are_released_after_a_proof(room: Room) -> None:
     submission = room.submit()
     room.decide(submission, lt.mechanism(whole_count))
@@ -126,6 +127,7 @@ def test_refused_at_the_cap(room: Room) -> None:
     assert last.message.startswith("the cap of private table 'clicks' is epsilon 2")
 
 
+@pytest.mark.slow
 def test_tables_about_the_same_people_share_a_budget(room: Room) -> None:
     write(room.places, "orders.csv", [0, 1] * (RECORDS // 2))
     orders = room.register(name="orders", file="orders.csv")
@@ -235,6 +237,7 @@ def test_fewer_agreed_than_the_service_asks_for(room: Room) -> None:
     assert view_ledger(room.places).budgets[0].releases == 0
 
 
+@pytest.mark.slow
 def test_given_up_only_when_nothing_was_drawn(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = asked(room, "release-1"), asked(room, "release-2")
     with monkeypatch.context() as patch:

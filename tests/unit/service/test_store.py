@@ -119,6 +119,7 @@ def test_a_file_of_the_first_version_gets_what_was_added(tmp_path: Path) -> None
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("cdslf")), max_size=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

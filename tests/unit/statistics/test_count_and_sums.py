@@ -79,6 +79,7 @@ def test_sums_beyond_61_bits_are_refused() -> None:
         WeightedSum([1 << 61, 1 << 61, 1 << 61]).check(Hypercube(3))
 
 
+@pytest.mark.slow
 def test_a_million_records() -> None:
     domain = Hypercube(1_000_000)
     statistic = WeightedSum(np.ones(1_000_000, dtype=np.int64))

@@ -188,6 +188,7 @@ def test_independent_parts_multiply() -> None:
     assert probability([LAPLACE] * 3, *parts).overlaps(product)
 
 
+@pytest.mark.slow
 def test_refused() -> None:
     mixed = [LAPLACE, noise("geometric", HALF)]
     with pytest.raises(UnsupportedForm, match="discrete and continuous"):

@@ -150,6 +150,7 @@ def by_parts(cost: ShiftCost) -> ShiftCost:
     return replace(cost, is_whole=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [both_ways, at_half_price, by_parts])
 def test_wrong_costs_are_found_out(
     few: list[Case], wrong: Callable[[ShiftCost], ShiftCost], monkeypatch: pytest.MonkeyPatch

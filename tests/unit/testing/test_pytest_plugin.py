@@ -132,6 +132,7 @@ def test_bad(size):
     again.assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_the_command_starts_where_it_is_typed(pytester, monkeypatch):
     folder = pytester.mkdir("deep")
     pytester.makeini("[pytest]")
@@ -144,6 +145,7 @@ def test_the_command_starts_where_it_is_typed(pytester, monkeypatch):
     assert "To run it again: pytest test_it.py::test_bad" in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_inconclusive_fails_with_its_reason(run):
     result = run(
         """
@@ -387,6 +389,7 @@ def test_bad():
     assert not any(properties(pytester.path / "out.xml").values())
 
 
+@pytest.mark.slow
 def test_a_session_inside_of_a_test_keeps_its_checks_to_itself(run, request):
     run("def test_inner():\n    assert_private(rr, BITS, epsilon=1)\n").assert_outcomes(passed=1)
     before = list(request.node.user_properties)
@@ -399,6 +402,7 @@ def test_the_arguments_are_those_of_check_privacy():
     assert [str(p) for p in ours.values()] == [str(p) for p in theirs.values()]
 
 
+@pytest.mark.slow
 def test_the_exception_holds_the_verdict_and_is_an_assertion_error():
     @lt.mechanism
     def leak(data, rng):

@@ -232,6 +232,7 @@ def test_what_does_not_fit_is_refused():
         strategies.exact_row(foreign, [0])
 
 
+@pytest.mark.slow
 def test_without_hypothesis_the_import_says_what_to_install():
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"

@@ -65,6 +65,7 @@ def highest_edge(frame: Any, rng: Any) -> Any:
     return (named == "b").sum() - (frame["age"] >= 3).sum() + rng.laplace(0, 1)
 
 
+@pytest.mark.slow
 def test_the_highest_edge_is_in_no_bin_that_is_closed_on_the_left() -> None:
     """``include_lowest`` of pandas is about the lowest edge alone."""
     ages = pd.Series([0, 3, 8, 9])
@@ -95,6 +96,7 @@ def series(scale: float) -> Any:
     return release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [cross_table(0.5), series(1.0)])
 def test_functions_are_applied_to_each_count(program: Any) -> None:
     assert price(program, COMING) == pytest.approx(2)

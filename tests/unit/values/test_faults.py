@@ -282,6 +282,7 @@ def looks_into_a_number(data: Any, rng: Any) -> Any:
     return list(rng.random())
 
 
+@pytest.mark.slow
 def test_what_is_handled_outside_is_not_a_fault_of_the_program() -> None:
     domain = lt.Hypercube(3)
     expected = lt.output_law(fails_at_times, [0, 1, 1])

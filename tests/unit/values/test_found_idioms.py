@@ -124,6 +124,7 @@ def largest_three(answers: Any, rng: Any) -> list[int]:
     return sorted(np.argpartition(noisy, -3)[-3:].tolist())
 
 
+@pytest.mark.slow
 def test_what_to_write_for_a_partition_is_said() -> None:
     verdict = lt.check_privacy(lt.mechanism(largest_three), lt.Answers(5), epsilon=1.0)
     assert verdict.decision == "INCONCLUSIVE"

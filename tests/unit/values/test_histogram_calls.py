@@ -17,6 +17,7 @@ def ages(frame: Any, rng: Any) -> Any:
     return (counts + rng.laplace(scale=2, size=3)).tolist(), edges.tolist()
 
 
+@pytest.mark.slow
 def test_entries_are_looked_at_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[float] = []
     real = np.histogram

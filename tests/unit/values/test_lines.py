@@ -56,6 +56,7 @@ def test_of_an_installed_package_the_line_that_calls_it_comes_first(
     assert "(their_means.py:5: flat = np.ravel(values))" in (told or "")
 
 
+@pytest.mark.slow
 def test_a_line_that_only_prints_is_to_be_left_out() -> None:
     def tells(data: Any, rng: Any) -> float:
         count = data.sum()

@@ -55,6 +55,7 @@ TELLING: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TELLING)
 def test_the_sign_of_a_sum_that_is_0_is_not_lost(name: str) -> None:
     found = lt.check_privacy(
@@ -63,6 +64,7 @@ def test_the_sign_of_a_sum_that_is_0_is_not_lost(name: str) -> None:
     assert found.decision != "YES"
 
 
+@pytest.mark.slow
 def test_the_sign_of_noise_times_0_is_not_lost() -> None:
     def sign(data: Any, rng: Any) -> str:
         return str(0.0 * ((data > 0).sum() - 1000 + rng.laplace(scale=1e-3)))

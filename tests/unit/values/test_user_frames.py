@@ -153,6 +153,7 @@ def test_the_price_is_what_a_user_changes(name: str, relation: str, at_most: int
         assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_whole_noise_is_shifted_for_each_row_by_itself() -> None:
     """Where two rows change an even number, one row does not: there is no shift for it."""
 
@@ -343,6 +344,7 @@ def test_units_that_are_none_are_refused() -> None:
         lt.check_privacy(lt.mechanism(counted), draws, epsilon=1, method="edges")
 
 
+@pytest.mark.slow
 def test_rows_that_are_all_left_are_not_bounded_anew() -> None:
     regions = ["north", "south", "east"]
 
@@ -448,6 +450,7 @@ def test_the_rounding_of_sums_of_floats_is_that_of_all_rows(name: str) -> None:
     assert "rounding is not known" in found.reason
 
 
+@pytest.mark.slow
 def test_whole_noise_does_not_hide_steps_of_users() -> None:
     """A user adds 0, 1 or 2: noise in steps of 2 tells 1 from 0, though not 2 from 0."""
 
@@ -459,6 +462,7 @@ def test_whole_noise_does_not_hide_steps_of_users() -> None:
     assert math.isinf(align(lt.mechanism(released).on_domain(table), table).epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "most"), [("add_remove", 10), ("replace", 12)])
 def test_whole_noise_hides_whole_sums_of_users(relation: str, most: int) -> None:
     """Each step of 1 costs ln 2, and a user makes as many as the clip allows."""

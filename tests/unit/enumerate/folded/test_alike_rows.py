@@ -172,6 +172,7 @@ class Rows:
         raise AssertionError(words)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from([-0.0, 0.0, 1.5])),

@@ -357,6 +357,7 @@ def test_impossible_coins() -> None:
     assert [type(one) for one in path.noises if isinstance(one, Noise)] == [Noise]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["lower", "after", "upper"])
 def test_the_unmodified_loop_brackets_its_summary(spelling: str) -> None:
     """Enumerated as it is written: explored <= law <= explored + unexplored, for every output."""

@@ -27,6 +27,7 @@ def told_values(data: Any, rng: Any, scale: float, bound: float) -> Any:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 2.0, 4.0])
 @pytest.mark.parametrize("bound", [2.0, 6.0, 15.0])
 def test_no_delta_is_below_the_exact_one(scale: float, bound: float) -> None:

@@ -48,6 +48,7 @@ def by_helper(data: Any, rng: Any) -> Any:
     return (counted(data) + noise_of(rng, 2.0)).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [product, swapped, of_numpy, scaled, by_helper])
 def test_the_price_is_that_of_laplace_noise(program: Program) -> None:
     assert may_multiply_draws(program)

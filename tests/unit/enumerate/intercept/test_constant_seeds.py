@@ -159,6 +159,7 @@ DETERMINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(DETERMINED, 1))
 def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
@@ -216,6 +217,7 @@ def test_the_generator_is_left_where_it_was() -> None:
     assert before == after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", [FRESH, SECRET])
 def test_others_are_taken_as_freshly_seeded_and_the_verdict_says_so(generator: Any) -> None:
     tested = lt.mechanism(lambda data: int(data[0]) ^ int(generator.random() < 0.25), name="m")
@@ -238,6 +240,7 @@ def test_a_determined_output_that_tells_nothing_at_first_is_no_yes() -> None:
     assert lt.exact_epsilon(lt.mechanism(DETERMINED["a Generator"]), LAW.domain).value == math.inf
 
 
+@pytest.mark.slow
 def test_one_that_is_not_drawn_from_is_no_trouble() -> None:
     def unused(data: Any, rng: Any) -> int:
         return int(rng.integers(2)) if HELD is not None else int(HELD.integers(2))
@@ -260,6 +263,7 @@ ALIASED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALIASED)
 def test_makers_by_other_names(name: str) -> None:
     generator = ALIASED[name]

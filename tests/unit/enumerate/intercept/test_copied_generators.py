@@ -51,6 +51,7 @@ def test_generators_that_share_their_bits_or_are_spawned_are_none() -> None:
     assert find_copies([]) is None
 
 
+@pytest.mark.slow
 def test_noise_of_a_copy_is_not_new() -> None:
     first = np.random.default_rng()
     text = "return data.sum() + first.laplace(0, 3), second.laplace(0, 3)"

@@ -135,6 +135,7 @@ def test_spawned_sequences_are_independent() -> None:
     assert dict(law) == {(0, 0): 9 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 1 / 16}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [4, 5000])
 def test_generators_that_another_one_spawns_are_independent(size: int) -> None:
     """NumPy's documentation of ``Generator.spawn`` promises it."""
@@ -185,6 +186,7 @@ def _twice(data: Any) -> int:
     return flipped(0, first) ^ flipped(0, second) ^ int(data[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "says"),
     [
@@ -245,6 +247,7 @@ def test_arrays_that_are_filled_afterwards_are_let_pass() -> None:
     assert check(filled).decision == "YES"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asks",
     [
@@ -288,6 +291,7 @@ def poisson(data: Any, rng: Any) -> int:
     return int(data[0]) + int(rng.poisson(5.0))
 
 
+@pytest.mark.slow
 def test_what_is_known_of_a_mechanism_is_no_part_of_programs_that_name_it() -> None:
     """Its own name is that of a method of rng. Each analysis took longer, and was watched whole."""
     assert isinstance(poisson, PythonFunction)

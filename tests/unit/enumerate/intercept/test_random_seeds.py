@@ -159,6 +159,7 @@ def test_it_is_said_what_to_write_instead_of_short_seeds(released: Callable[...,
     assert "rng.spawn(n)" in found.reason
 
 
+@pytest.mark.slow
 def test_a_seed_of_few_bits_is_tried_out() -> None:
     def few(data: Any) -> Any:
         return data.sum() + np.random.default_rng(secrets.randbits(3)).laplace()

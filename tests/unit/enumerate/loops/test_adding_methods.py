@@ -158,6 +158,7 @@ FOLLOWED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FOLLOWED)
 @given(records=st.lists(st.sampled_from(VALUES), max_size=12))
 @settings(max_examples=10)
@@ -402,6 +403,7 @@ def sums_by_a_method(data: Any, rng: Any) -> Any:
     return one.total + rng.laplace(0, 6.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [counts_of_an_object, sums_by_a_method])
 def test_they_have_the_price_of_their_sums(function: Any) -> None:
     domain = lt.RecordGrid([6] * 5_000)

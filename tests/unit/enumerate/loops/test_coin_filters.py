@@ -58,6 +58,7 @@ def test_the_loss_of_a_sample_is_proved(name: str) -> None:
     assert (verdict.decision, verdict.guarantee.kind) == (Decision.YES, "proof")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a list", "a loop"])
 def test_no_less_is_proved(name: str) -> None:
     """With one record the law is known exactly: the loss is that of the theorem."""

@@ -122,6 +122,7 @@ SAMPLES = {
 END = "\nreturn total + rng.laplace(0, 1)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_loss_of_a_sample_is_proved(name: str) -> None:
     verdict = lt.check_privacy(
@@ -157,17 +158,20 @@ SHIFTED = {
 CLAIM: Any = {"epsilon": LOSS * (1 + 1e-9), "floats": "ideal", "seed": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_what_tells_more_costs_more(name: str) -> None:
     assert lt.check_privacy(program(MORE[name]), lt.Hypercube(3), **CLAIM).decision is Decision.NO
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIFTED)
 def test_a_constant_costs_nothing(name: str) -> None:
     shifted = program(SHIFTED[name])
     assert lt.check_privacy(shifted, lt.Hypercube(3), **CLAIM).decision is Decision.YES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_what_tells_more_is_not_proved(name: str) -> None:
     """As a sample of many records, where exact laws are too many."""

@@ -83,6 +83,7 @@ def test_a_few_runs_of_a_draw_with_many_outcomes() -> None:
     assert tree.unexplored == Fraction(2, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [by_permutation, by_trying_again])
 def test_a_proof_names_the_rule_and_its_line(program: Any) -> None:
     options: dict[str, Any] = {"seed": 1, "method": "alignment", "delta": 1e-11}

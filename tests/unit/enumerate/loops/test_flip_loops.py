@@ -99,6 +99,7 @@ def of_answers(answers: Any, rng: Any) -> Any:
     return None
 
 
+@pytest.mark.slow
 def test_answers_are_scores() -> None:
     options: dict[str, Any] = {"seed": 1, "method": "alignment", "delta": 1e-11}
     found = lt.check_privacy(lt.mechanism(of_answers), lt.Answers(3), epsilon=1.0, **options)

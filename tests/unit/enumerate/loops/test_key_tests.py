@@ -29,6 +29,7 @@ def counting(loop: str, end: str = END, start: str = "counts = {c: 0 for c in NA
     return program(text, NAMES=NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTED)
 def test_such_loops_are_followed(name: str) -> None:
     mechanism = lt.mechanism(counting(COUNTED[name]), frame="pandas")
@@ -105,6 +106,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EMPTY)
 def test_values_unless_there_are_none(name: str) -> None:
     written, expected = EMPTY[name]
@@ -116,6 +118,7 @@ def test_values_unless_there_are_none(name: str) -> None:
     assert verdict.decision is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loop",
     [

@@ -98,6 +98,7 @@ class TestNoiseOfAFunction:
         assert not only_draws(noise)
         assert only_draws(lap)
 
+    @pytest.mark.slow
     def test_thirty_answers_are_proved(self) -> None:
         verdict = lt.check_privacy(told_by(lap), lt.Answers(30), epsilon=15)
         assert verdict.decision == "YES"

@@ -120,6 +120,7 @@ def by_object(data: Any, rng: Any) -> Any:
     return Picker(counts(data).tolist(), rng).pick()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [
@@ -177,6 +178,7 @@ def in_two_functions(g: Any, rng: Any) -> int:
     return of_small_numbers(g, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [exp_coin, in_two_functions])
 def test_coins_of_an_exponential_are_recognised(function: Any) -> None:
     assert ExpCoin(function, 1).is_one()
@@ -468,6 +470,7 @@ HOSTILE += [draws_biased_places, takes_the_first, tells_how_many_are_left, grows
 HOSTILE += [pytest.param(has_a_coin_of_its_own, marks=pytest.mark.slow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", HOSTILE)
 def test_what_only_looks_like_it_is_not_taken_for_it(function: Any) -> None:
     domain = lt.RecordGrid([3] * 12)

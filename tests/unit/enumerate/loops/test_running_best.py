@@ -130,6 +130,7 @@ def test_the_price_is_that_of_the_largest(choose: Callable[[Scores], Any]) -> No
 LISTS = st.lists(st.integers(-2, 2), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", CHOICES)
 def test_of_plain_numbers_nothing_changes(choose: Callable[[Scores], Any]) -> None:
     rewritten = fold_loops(choose, Folds(lambda _: None))

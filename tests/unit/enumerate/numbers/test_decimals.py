@@ -74,6 +74,7 @@ def test_losses_and_probabilities_are_those_of_cells(name: str) -> None:
         assert float(ball.mid()) == pytest.approx(mass(end, step, output, centre), abs=1e-11)
 
 
+@pytest.mark.slow
 @given(
     st.fractions(min_value=Fraction(1, 10**6), max_value=1000, max_denominator=10**6),
     st.fractions(min_value=-1000, max_value=1000, max_denominator=1000),
@@ -109,6 +110,7 @@ def test_grids_that_may_meet_do_not_mislead(end: str) -> None:
     assert wrong.decision is not Decision.YES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "end",
     [

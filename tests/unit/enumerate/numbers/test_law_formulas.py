@@ -52,6 +52,7 @@ def test_a_formula_is_the_law_that_is_listed(program: Program) -> None:
         assert value_of(law.formula, output) == pytest.approx(law.get(output, 0.0), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_short_numbers_are_fractions() -> None:
     assert lt.output_law(lt.mechanism(two_sided), DATA).formula == (
         "whole number: P(n) = 1/3 * 2^(n - 3) for n <= 2",

@@ -45,6 +45,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_the_largest_loss_is_that_of_the_dearest_way(name: str) -> None:
     text, loss = CONTINUOUS[name]
@@ -62,6 +63,7 @@ def test_less_is_refuted_at_any_size(name: str) -> None:
     assert verdict.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 def test_probabilities_of_a_way_are_those_of_its_box() -> None:
     """Beyond both thresholds the loss is known in closed form, and so are the probabilities."""
     text, _ = CONTINUOUS["two steps"]
@@ -78,6 +80,7 @@ def geometric(rng: Any) -> int:
 WHOLE = "first = int(data.sum()) + noise(rng)\nreturn first, {} + noise(rng)"
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_told_apart_as_well() -> None:
     text = WHOLE.format("(int(data.sum()) if first > 2 else -int(data.sum()))")
     found = lt.exact_epsilon(program(text, noise=geometric), lt.Hypercube(1))
@@ -134,6 +137,7 @@ def test_other_ways_are_not_taken_for_such(name: str) -> None:
         lt.exact_loss(program(MIXED[name]), [([0, 0, 0], [1, 0, 0])], domain=CUBE)
 
 
+@pytest.mark.slow
 def test_divergences_of_ways_add_up() -> None:
     """Normal noise: half of the outputs tell of the data, by that much by the closed form."""
     text = "first = rng.normal()\nreturn first, (data.sum() if first > 0 else 0) + rng.normal()"
@@ -160,6 +164,7 @@ def test_boxes_are_the_same_or_apart(left: Any, right: Any, expected: bool) -> N
     assert are_told_apart(right, left) is expected
 
 
+@pytest.mark.slow
 def test_samples_fall_into_the_told_events() -> None:
     """A control of the exact probabilities by the unmodified program."""
     text, _ = CONTINUOUS["a way without the data"]

@@ -57,6 +57,7 @@ def test_the_law_of_all_is_the_product(function: Any) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["response", "loop", "comprehension", "masked"])
 def test_three_records(name: str) -> None:
     function = getattr(row_programs, name)
@@ -75,6 +76,7 @@ def test_what_brings_records_together_is_refused(function: Any, records: int) ->
         all_laws(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_slow(ALONE, 8), ids=lambda f: f.__name__)
 def test_the_number_of_records_does_not_matter(function: Any) -> None:
     few, many = one_record(function, 2), one_record(function, 10_000)

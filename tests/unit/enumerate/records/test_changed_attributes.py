@@ -26,6 +26,7 @@ def check(function: Any, epsilon: float, domain: Any = MANY, **options: Any) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", PROVED, ids=lambda function: function.__name__)
 def test_servers_are_proved_at_the_loss_of_one_record(function: Any) -> None:
     epsilon = PROVED[function]
@@ -44,6 +45,7 @@ def test_the_loss_of_two_records_is_no_larger_by_enumeration(function: Any) -> N
     assert whole.largest_loss <= PROVED[function] + SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REFUSED, ids=lambda kind: kind.__name__)
 def test_what_passes_share_is_refused(kind: Any) -> None:
     text = f"server = {kind.__name__}()\nserver.add_all(data)\nreturn server"
@@ -73,6 +75,7 @@ def test_other_uses_of_the_object_are_refused(name: str) -> None:
         check(program(SERVED + ELSEWHERE[name], Server=Server), 20.0, method="per-record")
 
 
+@pytest.mark.slow
 def test_objects_of_other_modules_are_named_there() -> None:
     """What their methods name is looked up in their module, whatever the program calls so."""
     text = "server = module.Server()\nserver.add_all(data)\nreturn server.counts"
@@ -81,6 +84,7 @@ def test_objects_of_other_modules_are_named_there() -> None:
     assert verdict.decision is Decision.YES
 
 
+@pytest.mark.slow
 def test_truth_values_are_no_places_of_an_array() -> None:
     """``counts[True] += 1`` adds to all entries; ``counts[1] += 1`` to one."""
     text = """counts = np.zeros(4)
@@ -95,6 +99,7 @@ return counts"""
         check(program(text), 20.0, method="per-record")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", ["{}", "dict()"])
 def test_keys_of_a_dictionary_count_with_their_types(made: str) -> None:
     text = f"""counts = {made}
@@ -109,6 +114,7 @@ return repr(counts)"""
         check(program(text), 20.0, method="per-record")
 
 
+@pytest.mark.slow
 def test_hashes_are_taken_of_the_value() -> None:
     text = """def tell(v):
     told = int(hashlib.md5(str(v).encode()).hexdigest(), 16) % 4
@@ -147,6 +153,7 @@ return repr(__added_by_records_0)""",
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIKE_NOTES)
 def test_what_a_program_writes_like_a_note_keeps_its_types(name: str) -> None:
     """The analysis notes changes as such tuples; of those of a program types are told."""

@@ -131,6 +131,7 @@ def test_less_is_refuted(program: Any) -> None:
     assert verdict.witness.loss == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_law_of_two_is_the_product() -> None:
     dataset = np.array([3, 1])
     one = one_record(told, 2)

@@ -33,6 +33,7 @@ def test_the_law_of_all_is_the_product(function: Any) -> None:
         assert {o: whole.exact(o) for o in whole.outputs if whole.exact(o)} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FILLING, ids=lambda f: f.__name__)
 def test_they_are_proved_and_refuted_at_any_size(function: Any) -> None:
     mechanism = lt.mechanism(function)

@@ -58,12 +58,14 @@ JOINT: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GOOD)
 def test_they_are_proved_record_by_record(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(GOOD[name]), BITS, epsilon=1)
     assert (verdict.decision, verdict.method) == ("YES", "per-record")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_too_little_noise_is_refuted(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(BAD[name]), BITS, epsilon=1)
@@ -72,6 +74,7 @@ def test_too_little_noise_is_refuted(name: str) -> None:
     assert verdict.witness.loss == pytest.approx(math.log(9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", JOINT)
 def test_what_records_share_is_refused(name: str) -> None:
     example = np.arange(20) % 2

@@ -53,6 +53,7 @@ def enumerated(one: OneRecord, value: int, skeleton: Any) -> dict[Any, Fraction]
     return {parts_in(skeleton, output): law.exact(output) for output in law.outputs}  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", APART, ids=_name)
 def test_the_product_is_the_law(function: Any) -> None:
     one = one_record(function)
@@ -102,6 +103,7 @@ def test_a_mixture_is_a_product_or_one_factor() -> None:
     assert [factor.places for factor in mixed.factors] == [(0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [product_programs.arrays, product_programs.by_place])
 def test_pairs_are_compared_as_by_all_outputs(function: Any) -> None:
     """Both laws, by what tells them apart, have the ratios of all outputs, and their masses."""
@@ -142,6 +144,7 @@ def by_ratio(left: dict[Any, Fraction], right: dict[Any, Fraction]) -> dict[Any,
     return masses
 
 
+@pytest.mark.slow
 def test_what_is_refused_stays_refused() -> None:
     """A function that looks at types is not replayed: neither its product nor its law is known."""
     one = one_record(product_programs.asking_types)

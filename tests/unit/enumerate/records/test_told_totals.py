@@ -130,6 +130,7 @@ def compare_random_server(seed: int) -> int:
     return check_against_brute_force(programs.tables, (*dataset, dataset[0])[:3])
 
 
+@pytest.mark.slow
 def test_random_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "TABLE", programs.TABLE)
     monkeypatch.setattr(programs, "STEP", 1)

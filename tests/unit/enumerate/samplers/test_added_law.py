@@ -148,6 +148,7 @@ def test_a_loop_that_asks_the_data_adds_no_law() -> None:
     assert "used in a comparison, without noise in it" in law_of(looks_at_the_data)
 
 
+@pytest.mark.slow
 def test_a_sum_over_a_sample_has_no_added_law() -> None:
     """It raised KeyError: which records are in the sample is not known on plain data."""
 
@@ -168,6 +169,7 @@ def test_an_inverse_cdf_is_known_exactly() -> None:
     assert found.delta_at(ONE) > 0
 
 
+@pytest.mark.slow
 def test_the_laws_are_those_of_the_code_as_it_is_written() -> None:
     """Brute force: the law of each dataset is the added law, moved by the sum."""
 

@@ -188,6 +188,7 @@ def test_a_coin_in_the_loop() -> None:
         assert found.decision == decision
 
 
+@pytest.mark.slow
 def test_where_loops_differ_from_run_to_run_they_are_not_counted_so() -> None:
     mechanism = lt.mechanism(scale_drawn_before)
     assert verdict(scale_drawn_before, 0.9).decision == "INCONCLUSIVE"

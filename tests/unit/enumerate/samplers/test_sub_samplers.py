@@ -216,6 +216,7 @@ def with_a_generator_of_its_own(data: Any) -> int:
     return int(data.sum()) + 10 * coin_of(rng) + coin_of(rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [
@@ -365,6 +366,7 @@ def of_a_drawn_number(rng: Any) -> int:
             return int(number)
 
 
+@pytest.mark.slow
 def test_a_sampler_of_a_drawn_number_is_summed_up() -> None:
     """NumPy's whole numbers are bounds like Python's: two ways a pass, not one a value."""
 

@@ -59,6 +59,7 @@ def added(function: Any, records: int = _N) -> Any:
     return lt.mechanism(function).find_added_law(lt.Hypercube(records))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", [clipped, with_python, with_branches, in_tens, a_share, two_counts]
 )

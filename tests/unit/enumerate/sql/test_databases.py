@@ -150,6 +150,7 @@ def test_keys_may_be_joined() -> None:
     assert find_fault("SELECT region, random(age) AS (SELECT 1)", ("data", *COLUMNS)) is not None
 
 
+@pytest.mark.slow
 def test_queries_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(databases, "_MOST_STEPS", 3_000_000)
     table = lt.Table(COLUMNS, rows=3_000)

@@ -215,6 +215,7 @@ LEAKS = [
 made = lt.mechanism(frame="sqlite")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "program"), fast(list(product(RELATIONS, RIGHT)), 1))
 def test_what_is_not_there_may_be_0(program: Callable[..., Any], relation: str) -> None:
     table = table_of(relation, rows=5_000)

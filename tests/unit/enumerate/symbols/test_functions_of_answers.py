@@ -146,6 +146,7 @@ EXACT = ("cap", "floor", "clip", "abs", "abs half", "larger", "smaller", "larges
 EXACT = (*EXACT, "difference", "above", "nonzero", "div")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("kind", ["groups"])
 def test_one_step_costs_what_it_costs(kind: str, name: str) -> None:

@@ -112,6 +112,7 @@ def with_places(data: Any) -> Any:
 FOLLOWED = (in_attributes, in_slots, in_rows, in_lists, by_walrus, with_places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FOLLOWED)
 @given(records=st.lists(st.sampled_from(VALUES), max_size=12))
 @settings(max_examples=10)
@@ -349,6 +350,7 @@ def into_an_object_of_outside(data: Any, rng: Any) -> Any:
     return float(kept.total + rng.laplace(0, 5.0))
 
 
+@pytest.mark.slow
 def test_a_sum_that_a_call_leaves_to_the_next_is_not_proved() -> None:
     try:
         found = paths(into_an_object_of_outside)

@@ -120,6 +120,7 @@ def price(function: Any, domain: Any = GROUPS) -> float:
     return align(function, domain).epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", COUNTS)
 def test_a_count_by_key_in_any_spelling(function: Any) -> None:
     assert price(lt.mechanism(function)) == 1
@@ -196,6 +197,7 @@ def test_the_places_themselves_are_not_followed() -> None:
         assert price(lt.mechanism(function)) > 1e9
 
 
+@pytest.mark.slow
 def test_a_difference_of_exponential_noise_of_python() -> None:
     def right(data: Any, rng: Any) -> Any:
         own = random.Random()

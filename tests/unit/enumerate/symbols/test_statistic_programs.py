@@ -115,6 +115,7 @@ def test_an_int_is_an_int() -> None:
     assert not any(seen)
 
 
+@pytest.mark.slow
 def test_code_that_always_raises_is_broken_and_raising_on_some_data_is_a_no() -> None:
     def always(value: Any, rng: Any) -> Any:
         raise ValueError("none" if rng.integers(2) else "nothing")

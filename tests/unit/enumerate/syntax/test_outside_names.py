@@ -45,6 +45,7 @@ CHANGING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGING)
 def test_laws_are_of_what_is_there_at_the_time(name: str) -> None:
     text, first = CHANGING[name]

@@ -54,6 +54,7 @@ def merged(law: Any) -> dict[Any, float]:
     return masses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_words_have_the_law_of_the_words_of_texts(name: str) -> None:
     """Values one by one, with the texts that Python writes, against a law over all numbers."""
@@ -104,6 +105,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 @pytest.mark.parametrize("size", [2, 1000])
 def test_claims_about_texts(name: str, size: int) -> None:

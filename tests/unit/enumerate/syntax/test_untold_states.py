@@ -124,6 +124,7 @@ def test_what_tells_no_state_is_harmless(rest: str) -> None:
     assert not value_may_tell_states(program(text, **names()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", ["rng", "RNG", "np.random"])
 def test_text_of_noisy_numbers_is_post_processing(drawn: str) -> None:
     """Generators of modules, too, whose states nothing asks for."""
@@ -140,6 +141,7 @@ def test_what_may_tell_a_state_is_found(told: str) -> None:
     assert value_may_tell_states(program(text, **names()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", ["by text", "by a finder"])
 @pytest.mark.parametrize("first", ["np.random.laplace(0, 3)", "RNG.laplace(0, 3)"])
 def test_it_is_not_proved(told: str, first: str) -> None:

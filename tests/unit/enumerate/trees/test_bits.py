@@ -66,6 +66,7 @@ def by_two_coins(data: Any, rng: Any) -> Any:
 COUNTS: list[Callable[[Any, Any], Any]] = [by_where, by_xor, by_arithmetic, by_choice, by_two_coins]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [*COUNTS, by_python])
 def test_randomised_response_of_a_count(function: Callable[[Any, Any], Any]) -> None:
     law = lt.mechanism(function).law(DATA)

@@ -60,6 +60,7 @@ def test_a_decorated_function_is_a_mechanism_and_still_a_function() -> None:
     assert (halved.name, halved.outputs, halved.statistic) == ("halved", (0, 1, 2), lt.Count())
 
 
+@pytest.mark.slow
 def test_twelve_coins_are_4096_leaves() -> None:
     @lt.mechanism
     def twelve(data: Any, rng: Any) -> int:

@@ -165,6 +165,7 @@ def test_nan_is_one_output_whether_types_count_or_not() -> None:
         assert list(law.values()) == [1.0]
 
 
+@pytest.mark.slow
 def test_lists_in_lists_without_an_end_are_refused_in_words() -> None:
     def holds_itself(data: Any) -> Any:
         found: list[Any] = []

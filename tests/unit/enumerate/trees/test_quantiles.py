@@ -163,6 +163,7 @@ def test_numbers_outside_of_both_ends_are_errors_and_those_between_are_not(
     assert law == {output: pytest.approx(p, abs=1e-15) for output, p in expected.items()}
 
 
+@pytest.mark.slow
 def test_what_is_not_followed_float_by_float_is_not_called_a_sum() -> None:
     found = lt.check_privacy(lt.mechanism(normal), ONE, epsilon=1.0, delta=0.2)
     assert found.decision == "YES"

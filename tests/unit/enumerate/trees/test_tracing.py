@@ -125,6 +125,7 @@ def test_weights_of_many_digits_are_not_written_down(
     assert "probability about (" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_trace(tmp_path: Any, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "v.py").write_text(

@@ -135,6 +135,7 @@ def test_a_compiled_mechanism_is_refused() -> None:
             lt.mechanism(function, name="compiled").law(DATA)
 
 
+@pytest.mark.slow
 def test_what_the_caller_says_is_in_the_verdict() -> None:
     tested = lt.mechanism(deterministic=["rpds"])(constructs)
     verdict = lt.check_privacy(tested, CUBE, epsilon=1.0)

@@ -477,6 +477,7 @@ class HonestFirst:
         return float(data.sum() + noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [2, 100])
 @pytest.mark.parametrize("make", [RaisesFirst, HonestFirst])
 def test_a_later_call_that_answers_otherwise_is_refused(make: Any, records: int) -> None:

@@ -161,6 +161,7 @@ def in_module(name: str) -> Any:
     return space["draw"]
 
 
+@pytest.mark.slow
 def test_a_cluster_may_draw_for_itself_but_not_for_what_it_runs() -> None:
     with another_thread() as elsewhere:
 

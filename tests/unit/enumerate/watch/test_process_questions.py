@@ -82,6 +82,7 @@ ASKED: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(ASKED)))
 def test_a_question_to_the_process_is_refused(place: int) -> None:
     """Each had a law: a program could wait there for a sign, or count its calls."""

@@ -281,6 +281,7 @@ def check_adaptive_bound(rng):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tries", [80, pytest.param(300, marks=pytest.mark.slow)])
 def test_the_pair_that_stands_for_all_bounds_adaptive_choices(tries):
     rng = random.Random(tries)

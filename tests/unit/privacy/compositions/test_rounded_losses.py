@@ -50,6 +50,7 @@ def test_it_is_never_above_the_exact_value(pairs, releases, bits):
             assert found.epsilon_at(exact) <= epsilon * (1 + 1e-9) + 1e-9
 
 
+@pytest.mark.slow
 @given(masses(), masses())
 @settings(max_examples=30, deadline=None)
 def test_different_pairs_together(one, other):

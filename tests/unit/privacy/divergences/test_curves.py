@@ -144,6 +144,7 @@ def test_a_leak_keeps_its_delta_and_has_no_divergence():
     assert all(math.isinf(one.lower) for one in found.divergences)
 
 
+@pytest.mark.slow
 def test_code_that_always_raises_has_no_curves():
     def raises(data, rng):
         raise ValueError("no answer")

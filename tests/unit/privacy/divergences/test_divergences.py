@@ -184,6 +184,7 @@ def test_mu_against_every_set_of_outputs(pair: tuple[list[Fraction], list[Fracti
             assert shown == pytest.approx(float(found.lower), abs=1e-6)
 
 
+@pytest.mark.slow
 @given(laws(0))
 def test_the_curve_is_convex_and_below_every_test(
     pair: tuple[list[Fraction], list[Fraction]],
@@ -269,6 +270,7 @@ def test_discrete_gaussian_noise_against_a_long_window(sigma: Fraction, shift: i
     assert float(enclose_rho(noise).upper) == pytest.approx(rho)
 
 
+@pytest.mark.slow
 @given(st.fractions(Fraction(1, 20), 500, max_denominator=1000), st.integers(1, 40))
 def test_discrete_gaussian_noise_at_its_rho(sigma: Fraction, shift: int) -> None:
     orders = orders_of_noise(DiscreteGaussian(sigma), shift)

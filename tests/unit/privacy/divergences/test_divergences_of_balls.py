@@ -111,6 +111,7 @@ def test_curvature_bounds_the_second_derivative(pair: tuple[Law, Law], end: Frac
         assert found <= max(variances) * 1.02 + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(laws(1))
 def test_rho_is_enclosed_to_nine_digits(pair: tuple[Law, Law]) -> None:
@@ -214,6 +215,7 @@ def test_lines_above_a_curve_touch_it(pair: tuple[Law, Law], radius: float) -> N
     assert true - 1e-12 <= found <= true + 1e-5
 
 
+@pytest.mark.slow
 @given(laws(1), st.sampled_from([0.0, 1e-30, 1e-3]))
 def test_each_corner_is_that_of_the_outputs_before_it(pair: tuple[Law, Law], radius: float) -> None:
     both = sorted(zip(*pair, strict=True), key=lambda atom: atom[0] / atom[1], reverse=True)

@@ -63,6 +63,7 @@ def test_twice_as_many_corners_change_nothing():
         assert abs(float(few.upper - more.upper)) < 1e-40
 
 
+@pytest.mark.slow
 def test_wide_noise_stays_open():
     assert enclose_gaussian_mu(Fraction(40), 1) is None
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(40))

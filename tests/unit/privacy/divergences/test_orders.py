@@ -32,6 +32,7 @@ def orders_of(pair: tuple[list[Fraction], list[Fraction]]) -> PairOrders:
     return PairOrders(LikelihoodPair.of_masses(list(zip(*pair, strict=True))))
 
 
+@pytest.mark.slow
 @given(st.fractions(2, 10**6))
 def test_the_intervals_cover_all_orders(top: Fraction) -> None:
     found = _starts(top)

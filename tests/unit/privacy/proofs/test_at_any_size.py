@@ -60,6 +60,7 @@ def check(mechanism: Any, domain: Any, epsilon: float = 1.0, **options: Any) -> 
     return lt.check_privacy(mechanism, domain, epsilon=epsilon, seed=1, **options)
 
 
+@pytest.mark.slow
 def test_a_count_of_thousands_is_proved_without_a_law() -> None:
     verdict = check(noisy_count, PEOPLE)
     assert (verdict.decision, verdict.method, verdict.guarantee.kind) == (
@@ -75,6 +76,7 @@ def test_a_count_of_thousands_is_proved_without_a_law() -> None:
     assert lt.PrivacyVerdict.from_json(verdict.to_json()) == verdict
 
 
+@pytest.mark.slow
 def test_a_mean_is_proved_for_its_number_of_records_only() -> None:
     verdict = check(noisy_mean, PEOPLE)
     assert verdict.decision == "YES"
@@ -354,6 +356,7 @@ def test_pairs_are_neighbours_of_the_domain(domain: Any) -> None:
         assert domain.distance(*ends)[0] == 1
 
 
+@pytest.mark.slow
 def test_small_instances_are_padded_to_the_size_asked_for() -> None:
     @lt.mechanism
     def tells_of_two(data: Any, rng: Any) -> bool:

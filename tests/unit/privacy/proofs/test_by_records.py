@@ -125,6 +125,7 @@ def test_delta() -> None:
     assert verdict.witness.verify(lt.mechanism(normal))
 
 
+@pytest.mark.slow
 def test_a_witness_at_one_place_is_about_one_changed_record_of_code_that_has_one() -> None:
     def shown(*changed: int) -> PrivacyWitness:
         neighbour = tuple(int(place in changed) for place in range(3))
@@ -223,6 +224,7 @@ def remembering(value: int, rng: Any) -> Any:
 
 
 class TestDeclared:
+    @pytest.mark.slow
     def test_a_function_of_one_record(self) -> None:
         assert declared(np.array([1, 2, 3]), np.random.default_rng(1)) in [
             [a, b, c] for a in range(4) for b in range(4) for c in range(4)
@@ -231,6 +233,7 @@ class TestDeclared:
         assert (verdict.decision, verdict.method) == ("YES", "per-record")
         assert lt.check_privacy(declared, FOUR, epsilon=0.99).decision == "NO"
 
+    @pytest.mark.slow
     def test_declared_outputs_are_those_of_one_record(self) -> None:
         verdict = lt.check_privacy(in_words, FOUR, epsilon=1.0)
         assert verdict.decision == "NO"
@@ -267,6 +270,7 @@ DISCRETE = ("counted_loop", "sum_of_a_comprehension", "largest_noise", "in_branc
 
 
 class TestLaterCode:
+    @pytest.mark.slow
     @pytest.mark.parametrize("function", mostly_slow(LATER, 3), ids=lambda f: f.__name__)
     def test_it_is_as_private_as_what_it_reads(self, function: Any) -> None:
         verdict = check(function, FORTY, epsilon=5.0, method="per-record")

@@ -42,6 +42,7 @@ def filtered(data: Any, rng: Any) -> Any:
     return np.where(rng.random((len(data), LONG)) < 0.75, bits, 1 - bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "loss"),
     [

@@ -229,6 +229,7 @@ def test_sums_without_noise_have_no_bound() -> None:
     assert "without noise" in found.reason
 
 
+@pytest.mark.slow
 def test_choices_with_weights_in_floats_have_none() -> None:
     def choose(data: Any, rng: Any) -> Any:
         scores = np.bincount(data, minlength=4)

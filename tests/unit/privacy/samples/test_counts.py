@@ -102,6 +102,7 @@ def test_light_neighbourhoods_take_n_draws_and_s_pairs_each(law, trials, share):
     assert not is_binomial(verdict.cost.pairs, 1375 * trials, share + 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "total"), [(GRID, 0.25 + 0.25 + 0.25), (RECORDS, 0.25 + 0.25 + 0.25 + 0.25)]
 )

@@ -69,6 +69,7 @@ def test_probabilities_of_paths_are_those_of_outputs(function: Any, answers: Any
         assert mass.is_zero() == (law.get(output, 0.0) == 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "queries", "relation", "epsilon"),
     [
@@ -90,6 +91,7 @@ def test_ends_meet(function: Any, queries: int, relation: str, epsilon: float) -
     assert witness.verify(lt.mechanism(function))
 
 
+@pytest.mark.slow
 def test_ends_that_do_not_quite_meet_are_the_closest_ones() -> None:
     flat = program("return int(np.argmax(data + rng.laplace(0, 2000.0, len(data))))")
     found = lt.exact_epsilon(lt.mechanism(flat), lt.Answers(3))
@@ -108,6 +110,7 @@ def test_what_is_possible_on_one_side_only_is_found_at_once() -> None:
     assert witness.verify(lt.mechanism(BARE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [NOISY, LARGEST, LARGEST_EXPONENTIAL])
 def test_no_loss_of_a_pair_exceeds_what_is_enclosed(function: Any) -> None:
     found = lt.exact_epsilon(lt.mechanism(function), lt.Answers(3))

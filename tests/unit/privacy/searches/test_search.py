@@ -34,6 +34,7 @@ def flagged(is_bad, name="boundary"):
     return lt.ClosedForm([0, 1], log_pmf, name=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_needle_at_a_corner_is_found_where_sampling_says_yes(seed):
     plain = lt.check_privacy(
@@ -47,6 +48,7 @@ def test_a_needle_at_a_corner_is_found_where_sampling_says_yes(seed):
     assert [1] * 20 in [list(verdict.witness.dataset), list(verdict.witness.neighbour)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_needle_anywhere_is_honestly_not_found(seed):
     verdict = search(HIDDEN, seed=seed)

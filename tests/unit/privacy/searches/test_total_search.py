@@ -33,6 +33,7 @@ def check(program: Any, epsilon: float, **options: Any) -> Any:
     return lt.check_privacy(lt.mechanism(program), domain, epsilon=epsilon, seed=1, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", EXACT)
 def test_the_epsilon_of_a_note_is_exact(program: Any) -> None:
     assert check(program, LOSS + 1e-6).decision == "YES"
@@ -44,6 +45,7 @@ def test_the_epsilon_of_a_note_is_exact(program: Any) -> None:
     assert witness.unexplored == ("0", "0")
 
 
+@pytest.mark.slow
 def test_a_witness_has_exact_probabilities_and_is_verified() -> None:
     domain = lt.RecordGrid([K] * MANY)
     mechanism = check_mechanism(lt.mechanism(programs.counts), domain)

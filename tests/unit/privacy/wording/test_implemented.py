@@ -137,6 +137,7 @@ def test_a_random_state_replays_the_witness(mechanism: Any) -> None:
         np.random.set_state(before)
 
 
+@pytest.mark.slow
 def test_the_line_of_the_textbook_mechanism() -> None:
     verdict = checked(textbook)
     assert verdict.decision == "YES"
@@ -313,6 +314,7 @@ def test_an_analysis_does_not_hang_where_numpy_does() -> None:
         assert found is None or str(found).startswith("As implemented: not analysed: ")
 
 
+@pytest.mark.slow
 def test_the_report_tells_the_second_line() -> None:
     page = report_html(checked(textbook))
     assert "As implemented: NO. Output" in page
@@ -475,6 +477,7 @@ def counted_in_a_list(data, rng):
     return sum(1 for value in data.tolist() if value) + rng.laplace(0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [counted_one_by_one, counted_in_a_list])
 def test_many_records_are_not_walked_for_the_line_alone(program, monkeypatch):
     """A proof for any number of records costs the same for a million of them as for a hundred."""
@@ -498,6 +501,7 @@ def test_many_records_that_numpy_reads_are_examined():
     assert verdict.implemented.decision == "NO"
 
 
+@pytest.mark.slow
 def test_under_implemented_many_records_are_walked():
     program = lt.mechanism(counted_in_a_list)
     verdict = lt.check_privacy(program, lt.Hypercube(150_000), epsilon=1.0, floats="implemented")

@@ -44,6 +44,7 @@ def pairs_of_noisy(data: Any, rng: Any) -> Any:
     return [min(one, other) for one, other in pairwise(cells)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", [of_numpy, of_floats, rounded_between, float_of_either, pairs_of_noisy]
 )

@@ -62,6 +62,7 @@ def largest_change(numbers: Numbers) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLOCKS)
 def test_prices_are_the_largest_changes(name: str) -> None:
     numbers, price = BLOCKS[name]
@@ -85,6 +86,7 @@ def twice(data: Any) -> Any:
     return clipped(data[:3], np.median, 1) + clipped(data[:3], np.median, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [overlapping, twice])
 def test_one_record_of_several_blocks(numbers: Numbers) -> None:
     found = float(align(lt.mechanism(noisy(numbers)), SMALL).epsilon)
@@ -101,6 +103,7 @@ def mean_of_medians(data: Any) -> Any:
     return np.mean([np.clip(np.median(block), 20, 60) for block in np.array_split(data, 50)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scale", "decision"),
     [(40 / 50, "YES"), pytest.param(20 / 50, "NO", marks=pytest.mark.slow)],
@@ -110,6 +113,7 @@ def test_fifty_blocks_of_five_thousand(scale: float, decision: str) -> None:
     assert verdict.decision == decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "decision"), [(0.2, "YES"), (0.1, "NO")])
 def test_ten_means(scale: float, decision: str) -> None:
     def means(data: Any) -> Any:

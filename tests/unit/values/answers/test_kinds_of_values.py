@@ -21,6 +21,7 @@ TABLES = st.integers(1, 12).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_kinds_are_the_different_columns(lists: list[list[float]]) -> None:
     tables = [np.asarray(entries) for entries in lists]
@@ -35,6 +36,7 @@ def test_codes_of_many_large_tables_do_not_overflow() -> None:
     assert find_kinds(tables, 5000) == list(range(5000))
 
 
+@pytest.mark.slow
 @given(TABLES, st.booleans())
 def test_differences_are_those_of_all_values(lists: list[list[float]], is_added: bool) -> None:
     if is_added:
@@ -48,6 +50,7 @@ def test_differences_are_those_of_all_values(lists: list[list[float]], is_added:
     assert set(book.differences().rows) == set(rows[1:] if is_added else rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(-9, 9, max_denominator=6) | st.integers(-(10**20), 10**20)))
 def test_steps_are_all_differences_of_two_rows(amounts: list[Fraction]) -> None:
     rows = [((4, Fraction(amount)),) for amount in amounts if amount]

@@ -55,6 +55,7 @@ def align(step: Step, epsilon: float) -> Any:
     return lt.check_privacy(program, MANY, epsilon=epsilon, floats="ideal", method="alignment")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", KNOWN)
 def test_both_releases_are_paid_for(step: Step) -> None:
     assert align(step, 0.5 + 1e-6).decision == "YES"
@@ -74,6 +75,7 @@ def divided(number: Any) -> Any:
     return 1 / np.sqrt(number**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [without_a_ball, of_a_power_of_three, divided])
 def test_what_may_be_infinite_is_refused(step: Step) -> None:
     verdict = align(step, 0.5 + 1e-6)
@@ -111,6 +113,7 @@ CALLS: list[tuple[Any, tuple[Any, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(PARTS, min_size=1, max_size=4), st.sampled_from(CALLS), st.data())
 def test_functions_of_arrays_lie_between_their_ends(
     parts: list[tuple[float, float]], call: tuple[Any, tuple[Any, ...]], data: Any

@@ -217,6 +217,7 @@ def epsilon(mechanism: Any, domain: Any = PEOPLE, wanted: Any = 9) -> float:
     return float(align(mechanism, domain, Fraction(wanted), ROUNDED).epsilon)
 
 
+@pytest.mark.slow
 def test_the_commonest_spelling_has_the_price_of_the_exponential_mechanism() -> None:
     assert epsilon(program(by_searchsorted)) == pytest.approx(1)
 
@@ -706,6 +707,7 @@ def test_weights_that_are_never_0_are_told_from_it() -> None:
     assert epsilon(lt.mechanism(draw)) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(st.integers(0, 20_000), min_size=2, max_size=12), st.sampled_from([0.5, 0.1, 1 / 3])

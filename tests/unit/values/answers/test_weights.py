@@ -227,6 +227,7 @@ def test_what_is_no_choice_with_weights_has_no_price(name: str) -> None:
     assert "liptest itself" not in found.reason
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 1200), min_size=3, max_size=40),
     st.sampled_from([0.5, 0.1, 1 / 3, 0.05]),
@@ -319,6 +320,7 @@ def test_choices_of_python_at_any_size(program: Any, price: float) -> None:
     assert found.epsilon > price * 0.99
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-40, 0), min_size=2, max_size=30))
 def test_what_python_draws_is_within_the_stated_bound(scores: list[float]) -> None:
     weights = [math.exp(one) for one in scores]

@@ -89,6 +89,7 @@ def test_noise_that_cannot_go_both_ways_is_refuted(family: str) -> None:
     assert decided(noisy_count(round, family), 1.0) is Decision.NO
 
 
+@pytest.mark.slow
 def test_rounded_normal_noise_has_the_delta_of_the_noise() -> None:
     mechanism = noisy_count(np.rint, "normal", 3.0)
     share = delta_of_normal(0.5, 1 / 3.0)
@@ -308,6 +309,7 @@ DIFFERENCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", DIFFERENCES)
 def test_differences_of_noise_that_goes_one_way_are_proved(program: Any) -> None:
     price = align(lt.mechanism(program), GROUPS, Fraction(1), Fraction(0))

@@ -89,6 +89,7 @@ def test_groups_above_a_bound_are_told(program: Any) -> None:
     assert verdict.guarantee.kind == "proof"
 
 
+@pytest.mark.slow
 def test_the_delta_is_that_of_one_record_alone() -> None:
     price = proved(sums_before)
     assert float(price.delta) == pytest.approx(math.exp(-69 / 4) / 2, rel=1e-6)

@@ -139,6 +139,7 @@ def test_so_it_is_where_noise_is_added(name: str) -> None:
     assert found.decision == "NO"
 
 
+@pytest.mark.slow
 def test_two_columns_of_one_name_do_not_meet_noise() -> None:
     def noisy(data: Any, rng: Any) -> Any:
         return pd.DataFrame([[ones(data), 0]], columns=["a", "a"]) + rng.laplace(size=(1, 2))

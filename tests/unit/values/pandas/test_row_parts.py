@@ -81,6 +81,7 @@ def test_the_loss_is_that_of_the_worst_tables(statistic: Statistic) -> None:
     )
 
 
+@pytest.mark.slow
 def test_blocks_of_many_rows_are_proved() -> None:
     def blocks(frame: Any, rng: Any) -> Any:
         means = [frame.iloc[k : k + 500]["x"].mean() for k in range(0, len(frame), 500)]

@@ -58,6 +58,7 @@ def test_the_loss_of_a_sample_is_proved(name: str) -> None:
     assert (verdict.decision, verdict.guarantee.kind) == (Decision.YES, "proof")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_samples_are_not_proved(name: str) -> None:
     verdict = lt.check_privacy(program(OTHERS[name]), people(), **CLAIM, method="alignment")

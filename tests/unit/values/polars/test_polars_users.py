@@ -306,6 +306,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("released", "decision"), LARGE)
 def test_large_tables_of_users(released: Any, decision: str) -> None:
     columns = {"user": lt.Key(), "spend": lt.Integer(-3, 50)}

@@ -344,6 +344,7 @@ def few_are_told(frame: Any, rng: Any) -> Any:
     return 0 if len(old) < 70 else len(old) + rng.laplace()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "options"),
     [
@@ -398,6 +399,7 @@ def test_comparisons_change_at_their_cuts_only(
         assert truths[places == left][0] != truths[places == right][0]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_cells_hold_every_float_once(data: st.DataObject) -> None:
     floats = st.floats(-3, 3)

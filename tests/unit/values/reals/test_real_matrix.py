@@ -339,6 +339,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 STEPS = (np.multiply, np.divide, np.add, np.maximum, np.minimum)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data())
 def test_bounds_of_scaled_rows_hold_for_floats(data: st.DataObject) -> None:

@@ -118,6 +118,7 @@ def test_prices_of_numbers(name: str) -> None:
     assert float(alignment.epsilon) == pytest.approx(largest_change(made), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_prices_of_rows(name: str) -> None:
     sums = OF_ROWS[name]
@@ -132,6 +133,7 @@ def nearest_of_three(frame: Any) -> Any:
     return np.bincount(np.linalg.norm(rows[:, None] - centres, axis=2).argmin(1), minlength=3)
 
 
+@pytest.mark.slow
 def test_more_than_two_numbers_are_added_up_in_an_order_that_does_not_change() -> None:
     assert float(price_on(WIDE, noisy(nearest_of_three)).epsilon) == 2.0
     rows: Any = lt.Table({c: lt.Real(0, 1) for c in "xyz"}, rows=2, relation="add_remove")
@@ -150,6 +152,7 @@ def steps(frame: Any, rng: Any, scale: float = 4.0) -> Any:
     return centres
 
 
+@pytest.mark.slow
 def test_steps_with_released_centres() -> None:
     price = float(price_on(TABLE, steps).epsilon)
     # Two counts move by 1, two sums by as much as a row has: 3 by 12.
@@ -169,6 +172,7 @@ def means_as_centres(frame: Any, rng: Any) -> Any:
     return far.sum() + rng.laplace()
 
 
+@pytest.mark.slow
 def test_noise_beside_centres() -> None:
     assert float(price_on(TABLE, from_centres).epsilon) == 1.0
     assert "noise of any size" in reason_of(lt.mechanism(means_as_centres), TABLE)
@@ -218,6 +222,7 @@ def test_numbers_too_close_to_tell_are_refused() -> None:
     assert "rounded in an unknown order" in refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "decision"), [(2.0, "YES"), (1.0, "NO")])
 def test_nearest_of_five_thousand(scale: float, decision: str) -> None:
     release = noisy(OF_NUMBERS["places"], scale)
@@ -235,6 +240,7 @@ def of_copied_places(data: Any, rng: Any) -> Any:
     return places.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "decision"), [(1.4, "YES"), (0.3, "INCONCLUSIVE")])
 def test_a_method_of_a_global_array(epsilon: float, decision: str) -> None:
     verdict = lt.check_privacy(of_copied_places, lt.RecordGrid([6] * 50), epsilon=epsilon, seed=1)

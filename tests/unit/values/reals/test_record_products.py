@@ -105,6 +105,7 @@ def flat(expression: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(PRODUCTS, 7))
 def test_no_price_is_below_the_largest_change(name: str) -> None:
     expression, bound = PRODUCTS[name]
@@ -160,6 +161,7 @@ def test_normal_noise_pays_for_the_norm_of_the_row(name: str) -> None:
     assert math.isclose(proved, epsilon_of(length), rel_tol=1e-7)
 
 
+@pytest.mark.slow
 def test_rows_that_come_and_go_change_no_more_than_their_own_squares() -> None:
     table = lt.Table(COLUMNS, rows=2, relation="add_remove")
 
@@ -208,6 +210,7 @@ def test_noise_of_one_triangle_is_enough_where_numpy_calculates_one() -> None:
     assert found.epsilon == math.inf
 
 
+@pytest.mark.slow
 def test_rows_of_which_numbers_are_left_out_are_two_memories() -> None:
     def turned(frame: Any) -> Any:
         return rows_of(frame, ["x", "m", "z"])[:, ::2].T.T
@@ -285,6 +288,7 @@ def test_what_is_calculated_of_noisy_matrices_costs_nothing(rows: int) -> None:
     assert math.isclose(found.epsilon, epsilon_of(length), rel_tol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_matrix_that_cannot_be_inverted_is_a_path_of_its_own() -> None:
     table = lt.Table(COLUMNS, rows=50)
     verdict = lt.check_privacy(caught, table, epsilon=26 / 30 + 1e-6, floats="ideal")
@@ -297,6 +301,7 @@ def with_library(frame: Any, rng: Any) -> Any:
     return np.linalg.lstsq(np.array([[a, b], [b, a]]), np.array([a, b]), rcond=None)[0]
 
 
+@pytest.mark.slow
 def test_what_follows_the_last_noise_of_a_table_is_not_followed_but_free() -> None:
     verdict = lt.check_privacy(with_library, lt.Table(COLUMNS, rows=50), epsilon=2.01)
     assert "not followed" not in str(verdict)
@@ -319,6 +324,7 @@ def test_too_little_noise_is_shown_by_two_tables(name: str) -> None:
     assert verdict.witness.verify(lt.mechanism(TOO_LITTLE[name]).on_domain(table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(range(12), 6))
 def test_finite_records_against_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -458,6 +458,7 @@ def places_among(data: Any, rng: Any) -> Any:
     return np.bincount(places, minlength=4) + rng.laplace(scale=4, size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [bins_around, bins_beside, places_among])
 def test_bins_between_released_edges_are_comparisons(function: Any) -> None:
     # Two counts move by 1, whatever the number of bins.

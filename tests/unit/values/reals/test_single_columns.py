@@ -71,6 +71,7 @@ def worst_tables(rows: int, seed: int) -> list[dict[str, Any]]:
     return [{"x": x, "any": x * 1e3, "region": rng.choice(REGIONS, rows)} for x in many]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("name", mostly_slow(FOLLOWED, 4))
 def test_no_price_is_below_what_a_row_changes(name: str, relation: str) -> None:

@@ -46,6 +46,7 @@ def functions(draw: st.DrawFn) -> tuple[Marginals, set[str], np.ndarray[Any, Any
     return marginals, names, np.concatenate([np.full(first, -1), grid.reshape(-1)])
 
 
+@pytest.mark.slow
 @given(functions())
 def test_a_function_is_one_of_the_kinds_by_its_columns(made: Any) -> None:
     marginals, names, table = made
@@ -59,6 +60,7 @@ def test_a_function_is_one_of_the_kinds_by_its_columns(made: Any) -> None:
     assert firsts == marginal.rows.tolist() == sorted(firsts)
 
 
+@pytest.mark.slow
 @given(functions(), st.data())
 def test_the_same_function_is_reduced_to_the_same_kinds(made: Any, data: st.DataObject) -> None:
     marginals, names, table = made
@@ -73,6 +75,7 @@ def test_the_same_function_is_reduced_to_the_same_kinds(made: Any, data: st.Data
         assert are_tables_equal((table[wide.rows], wide), (table, None))
 
 
+@pytest.mark.slow
 @given(functions())
 def test_extremes_and_kinds_are_those_of_all_rows(made: Any) -> None:
     marginals, _, table = made
@@ -145,6 +148,7 @@ def followed(expression: Callable[[Any], Any], table: lt.Table) -> SymbolicPaths
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES, ids=["replace", "add_remove"])
 @pytest.mark.parametrize("place", range(len(EXPRESSIONS)))
 def test_paths_are_those_of_columns_by_all_rows(
@@ -210,6 +214,7 @@ def kept_apart_as_well(data: Any, rng: Any) -> Any:
     return ages.sum() + chosen.sum() + rng.laplace(0, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("released", [kept_apart, kept_apart_as_well])
 def test_a_selection_shares_no_memory(released: Any) -> None:
     domain = lt.RecordGrid([9] * 40)

@@ -104,6 +104,7 @@ def with_noise(name: str, scale: float) -> Any:
     return lt.mechanism(released)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKED)
 def test_no_price_is_below_the_largest_move(name: str) -> None:
     found = align(with_noise(name, 1.0), SMALL)

@@ -155,6 +155,7 @@ def test_any_slices(chosen: list[tuple[slice, int]]) -> None:
     assert price(numbers) == pytest.approx(largest_change(numbers), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | st.builds(range, *[st.integers(0, 30)] * 2, st.integers(1, 5))))
 def test_kinds_of_positions_are_all_there_are(parts: list[range | None]) -> None:
     parts = [one for one in parts if one is None or len(one)]
@@ -194,6 +195,7 @@ def test_what_is_more_than_parts_is_refused(name: str) -> None:
     assert align(lt.mechanism(release), SMALL).price is None
 
 
+@pytest.mark.slow
 def test_long_lines_of_a_grid() -> None:
     halves = lambda data: data.reshape(2, -1).sum(axis=1)  # noqa: E731
     assert price(halves, lt.Hypercube(20_000)) == 1.0

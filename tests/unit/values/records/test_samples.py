@@ -104,12 +104,14 @@ def test_no_price_of_a_sample_is_below_the_exact_loss(name: str, length: int) ->
             assert found == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARTS)
 def test_no_price_of_parts_of_a_sample_is_below_the_exact_loss(name: str) -> None:
     exact = max(losses(PARTS[name], orders(3)))
     assert price_of(noisy(PARTS[name], shuffled(3))) >= exact * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUMS)
 def test_no_price_of_coins_is_below_the_exact_loss(name: str) -> None:
     exact = max(losses(SUMS[name], coins()))
@@ -175,6 +177,7 @@ def test_a_choice_that_is_told_makes_nothing_cheaper(function: Any) -> None:
     assert align(lt.mechanism(function), SMALL).epsilon >= VALUES - 1
 
 
+@pytest.mark.slow
 def test_orders_of_positions_are_followed_as_an_index() -> None:
     def split(data: Any, rng: Any) -> Any:
         order = rng.permutation(len(data))
