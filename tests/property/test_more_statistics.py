@@ -221,6 +221,7 @@ def test_vectors_of_many_records_are_counted_without_adding_them_one_by_one() ->
     assert int((x != y).sum()) == 1
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 30), min_size=1, max_size=4, unique=True).map(sorted),
     st.integers(0, 6),

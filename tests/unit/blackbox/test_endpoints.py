@@ -129,6 +129,7 @@ ENDLESS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", ["duckdb://", "sqlite://"])
 def test_a_query_without_an_end_is_ended(url: str) -> None:
     query = SqlQuery(url, ENDLESS, seconds=0.2)
@@ -156,6 +157,7 @@ def test_what_is_not_one_query_is_refused(query: str) -> None:
         SqlQuery("duckdb://", query)
 
 
+@pytest.mark.slow
 def test_queries_are_read_with_their_texts_and_comments() -> None:
     for query, found in (
         ("-- a; b\n SELECT ';' ;", ";"),

@@ -104,6 +104,7 @@ def test_exceptions_and_odd_values(make: Make) -> None:
     assert set(draw(make(text), 40)) == {Raised("Overflow"), '{"a": 2, "b": 1}', None, True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

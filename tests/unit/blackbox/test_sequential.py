@@ -159,6 +159,7 @@ def test_pairs_sets_and_directions_are_found():
     assert check(secret).decision == Decision.NO
 
 
+@pytest.mark.slow
 def test_outputs_may_be_anything():
     def texts(x, n, rng):
         return [["yes", "no", (1, 2.5), None][k] for k in rng.choice(4, n, p=p_of(x))]

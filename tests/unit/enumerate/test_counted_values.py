@@ -78,6 +78,7 @@ def price(program: Program, domain: lt.Domain = SMALL) -> float:
 RIGHT = [largest_count, largest_count_of_some, largest_of_defaultdict, sketch, weighted_bits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", RIGHT)
 def test_price_is_the_largest_change(program: Program) -> None:
     assert price(program) >= largest_change(program) - 1e-9

@@ -132,6 +132,7 @@ def test_sixty_comparisons_have_sixty_one_leaves(program: Any) -> None:
     assert math.fsum(found.values()) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_many_answers_against_one_noisy_threshold() -> None:
     """P(no answer reaches it), by quadrature over the threshold."""
     found = law(lambda d, g: np.any(d + g.laplace(0, 4.0, len(d)) >= g.laplace(0, 2.0)), *[0] * 40)

@@ -70,6 +70,7 @@ class TestRecords:
         with pytest.raises(GateError, match=f"decision is {decision or 'none'}"):
             ledger.record_release(number)
 
+    @pytest.mark.slow
     def test_no_release_from_a_test_alone(self, path):
         ledger = lt.Ledger(path)
         number = begin(ledger, private_table=None).number

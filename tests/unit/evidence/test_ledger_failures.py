@@ -466,6 +466,7 @@ class TestManyWriters:
 
 
 class TestGates:
+    @pytest.mark.slow
     def test_what_is_written_of_a_release(self, path):
         told = gate(path, private_table="clicks", releases=2)
         told.release(SECRET)

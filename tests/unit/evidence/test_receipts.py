@@ -181,6 +181,7 @@ def test_a_statement_in_other_words_is_refused_though_signed() -> None:
             open_receipt(check_receipt.write_envelope(payload, RAW, signature), RAW)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(message=st.binary(max_size=200), seed=st.integers(0, 255))
 def test_signatures_are_those_of_another_implementation(message: bytes, seed: int) -> None:

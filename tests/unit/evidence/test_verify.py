@@ -308,6 +308,7 @@ def test_noise_that_no_draw_met_is_only_told():
     assert problems(held, mechanism, law) == []
 
 
+@pytest.mark.slow
 def test_noise_on_other_datasets_is_no_problem():
     mechanism = lt.mechanism(lambda data, rng: int(rng.laplace(0, 9) > 1) if data[0] > 4 else 0)
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 2]))

@@ -100,6 +100,7 @@ def typed(steps: list[FloatStep]) -> tuple[FloatStep, ...]:
     return tuple(made)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["laplace", "gumbel", "logistic"]),
     st.sampled_from([1.0, 0.01, 30.0]),

@@ -451,6 +451,7 @@ class TestRows:
             assert np.array_equal(listed, every)
             assert len(ends) == len(listed)
 
+    @pytest.mark.slow
     def test_a_value_without_a_row_is_not_quoted(self) -> None:
         table = seal(lt.mechanism(statistic=lt.Count())(lambda count, rng: 0), CUBE)
         with pytest.raises(GateError, match="has no row") as caught:

@@ -103,6 +103,7 @@ class TestGate:
         assert refusing.certificate.decision != "YES"
         assert not refusing.release(PRIVATE).is_released
 
+    @pytest.mark.slow
     def test_the_first_above_is_near_the_threshold(self):
         sealed = seal_decisions(lt.mechanism(first_above), PEOPLE.domain, F(1), "x")
         below = random.Random(3).randrange

@@ -323,6 +323,7 @@ class TestDraws:
         with pytest.raises(GateError, match="unexplored"):
             draw_output(OutputLaw.from_fractions({"a": F(1, 2)}, unexplored=F(1, 2)))
 
+    @pytest.mark.slow
     def test_real_draws_follow_the_law_and_no_other(self):
         law = FAIR_THREE.law(np.array(SECRET))
         count = Counter(draw_output(law) for _ in range(4000))
@@ -340,6 +341,7 @@ class TestDraws:
         assert fits(counts, table[5])
         assert not fits(counts, table[0])
 
+    @pytest.mark.slow
     def test_shift_mechanisms_draw_exact_noise(self):
         noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
         many = gate(noisy, releases=1000)

@@ -110,6 +110,7 @@ class TestGate:
             output = told.release(frame()).output
             assert abs(output - frame()["member"].sum()) < 60
 
+    @pytest.mark.slow
     def test_a_frame_that_does_not_fit_is_no_release(self):
         told = lt.PrivacyGate(lt.mechanism(members), table(), epsilon=0.7)
         for wrong in (

@@ -166,6 +166,7 @@ def test_markup_in_cells_is_text():
     assert "[bold]" in columns_text(("x",), [("[bold]",)])
 
 
+@pytest.mark.slow
 def test_huge_counts_and_small_factors_are_readable():
     text = plan_text(plan_table(CUBE, **{**NUMBERS, "proximity": 1e-6}))
     assert "1 + 5e-09" in text

@@ -50,6 +50,7 @@ def test_the_optimal_tree_has_least_expected_depth(weights):
     assert int(np.array(weights) @ tree.depths) == least_cost(tuple(weights))
 
 
+@pytest.mark.slow
 @given(WEIGHTS)
 def test_the_balanced_tree_is_a_search_tree_near_the_entropy(weights):
     mass = np.array(weights) / sum(weights)

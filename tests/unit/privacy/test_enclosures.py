@@ -35,6 +35,7 @@ def test_fractions_stay_fractions(value):
     assert rational(str(value)) == value
 
 
+@pytest.mark.slow
 @given(st.floats(-2000.0, 0.0))
 def test_balls_are_rounded_outwards(exponent):
     with precision(CERTIFIED_BITS):

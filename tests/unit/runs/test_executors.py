@@ -156,6 +156,7 @@ def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
     assert sum(sizes) == 5000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 def test_a_chunk_that_takes_longer_than_a_group_should_is_a_group() -> None:
     pool = Lazy(1)

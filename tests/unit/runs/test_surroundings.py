@@ -129,6 +129,7 @@ def test_an_error_leaves_what_it_found():
     assert _found() == before
 
 
+@pytest.mark.slow
 def test_a_running_timer_goes_on():
     """As pytest-timeout has one."""
     rung = []

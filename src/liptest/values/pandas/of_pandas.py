@@ -226,7 +226,9 @@ class HasPlaces(OfPandas):
         if not isinstance(random_state, (np.random.Generator, NoneType)):
             return self.refuse(".sample with a seed")
         # As pandas says how many rows there are, and draws them.
-        size = round(frac * length) if n is None else n
+        size = round(frac * length) if type(frac) in (int, float) else n
+        if type(size) is not int or not 0 <= size <= length:
+            return self.refuse(".sample of another number of rows")
         source: Any = np.random if random_state is None else random_state
         return self.part(source.choice(length, size=size, replace=False, p=None))
 

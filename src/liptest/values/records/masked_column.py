@@ -204,7 +204,7 @@ def where_bits(condition: Any, one: Any, other: Any) -> SymbolicArray | None:
     is_zero = type(other) in (int, float) and other == 0 and not holds_negative_zero(other)
     if find_column(one) is None or not is_zero:
         return None
-    return mask_column(np.where(np.True_, one, other) if type(other) is float else one, mask)
+    return mask_column(np.multiply(one, 1.0) if type(other) is float else one, mask)
 
 
 Column.multiply_by_bits = staticmethod(multiply_by_bits)

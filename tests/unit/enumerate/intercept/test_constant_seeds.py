@@ -196,6 +196,7 @@ def test_constants_of_other_files_are_found(line: str, monkeypatch: pytest.Monke
     assert 161 in [literal.value for literal in literals_in(f"<{line}>")]
 
 
+@pytest.mark.slow
 def test_a_seed_that_is_asked_of_the_machine_is_not_constant() -> None:
     verdict = lt.check_privacy(lt.mechanism(flips(ASKED.random), name="m"), LAW, epsilon=1.2)
     assert verdict.decision == "YES"

@@ -89,6 +89,7 @@ def test_atoms_that_may_be_impossible_are_counted_on_both_sides() -> None:
     assert ends == pytest.approx([math.log(0.75**2 / 0.5)] * 2)
 
 
+@pytest.mark.slow
 @given(laws(1), st.sampled_from([Fraction(1025, 1024), Fraction(3, 2), Fraction(4)]))
 def test_curvature_bounds_the_second_derivative(pair: tuple[Law, Law], end: Fraction) -> None:
     p, q = pair
@@ -204,6 +205,7 @@ def test_mu_of_narrow_balls_is_that_of_what_they_hold(pair: tuple[Law, Law], rad
     assert float(found.upper) == pytest.approx(true, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(laws(1), st.sampled_from([1e-30, 1e-15]))
 def test_lines_above_a_curve_touch_it(pair: tuple[Law, Law], radius: float) -> None:
