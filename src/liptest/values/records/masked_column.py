@@ -72,13 +72,7 @@ class MaskedColumn(RecordStorage):
         if ufunc not in ENTRY_BY_ENTRY:
             return self.refuse(use)
         columns = [self._column_of(operand, use) for operand in inputs]
-        for value, operand in zip(columns, inputs, strict=True):
-            # Without their bits columns have the entry 0.
-            if find_masked(operand) is None and find_column(value) is not None:
-                self._check_keeps_zero(ufunc, columns, inputs, find_column(value))
-                break
-        else:
-            self._check_keeps_zero(ufunc, columns, inputs, None)
+        self._check_keeps_zero(ufunc, [_entry_without_bit(operand) for operand in inputs], use)
         return self._made(ufunc(*columns))
 
     def _column_of(self, value: Any, use: str) -> Any:
@@ -91,25 +85,11 @@ class MaskedColumn(RecordStorage):
         is_constant = not issubclass(type(value), Symbolic) and np.ndim(value) == 0
         return value if is_constant else self.refuse(f"{use} with numbers that are not constant")
 
-    def _check_keeps_zero(
-        self, ufunc: Any, columns: list[Any], inputs: tuple[Any, ...], other: Column | None
-    ) -> None:
+    def _check_keeps_zero(self, ufunc: Any, entries: list[Any], use: str) -> None:
         """Refuse a function that gives something else than 0 where the bit is 0."""
-        use = f"numpy.{ufunc.__name__}"
-        given: list[Any] = []
-        for value, operand in zip(columns, inputs, strict=True):
-            masked, column = find_masked(operand), find_column(value)
-            if masked is not None:
-                given.append(np.zeros(1, masked.dtype))
-            elif column is not None and column is other:
-                given.append(column.table)
-            elif column is not None:
-                self.refuse(f"{use} of several columns")
-            else:
-                given.append(operand)
         try:
             with np.errstate(all="raise"):
-                made = ufunc(*given)
+                made = ufunc(*entries)
         except Exception as error:
             self.refuse(f"{use}, which fails for some record ({error})")
         if np.any(made) or holds_negative_zero(made):
@@ -144,6 +124,14 @@ class MaskedColumn(RecordStorage):
     def _made(self, entries: SymbolicArray) -> Any:
         made = mask_column(entries, self.mask)
         return self.refuse("a use") if made is None else made
+
+
+def _entry_without_bit(operand: Any) -> Any:
+    """What an operand is where the bit of a record is 0: by its value, of other columns."""
+    masked, column = find_masked(operand), find_column(operand)
+    if masked is not None:
+        return np.zeros(1, masked.dtype)
+    return operand if column is None else column.table
 
 
 def find_masked(value: Any) -> MaskedColumn | None:
