@@ -8,7 +8,6 @@ they are written.
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -39,11 +38,6 @@ def with_chosen_entries(function: Any) -> Any:
     names = names_in(function.__code__)
     if _DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
         return function
-    return _rewrite(function)
-
-
-@lru_cache(maxsize=64)
-def _rewrite(function: FunctionType) -> FunctionType:
     source = read_program(function)
     if source is None:
         return function

@@ -124,7 +124,10 @@ def enumerate_with_loops(
 
 def _with_masks(function: Any, called: Any, session: Session) -> Any:
     """What is called, with entries that random bits choose of it not looked at."""
-    made = with_chosen_entries(function.function)
+    memory = function._known
+    if memory.masked is None:
+        memory.masked = with_chosen_entries(function.function)
+    made = memory.masked
     if made is function.function:
         return called
     session.surroundings.reach(made)

@@ -387,6 +387,8 @@ class KnownLaws:
         self.summed_up: Any = None
         #: The function with products of fair signs and exponential noise as one draw.
         self.signed: Any = None
+        #: The function with entries that random bits choose not looked at.
+        self.masked: Any = None
         #: Where it was found not to treat its records one by one (``refused_places``).
         self.refused: set[tuple[tuple[int, int, int, int], str]] = set()
         self._memo = LawMemo()
