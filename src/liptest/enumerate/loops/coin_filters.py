@@ -33,12 +33,16 @@ from liptest.enumerate.syntax.source import (
 from liptest.enumerate.syntax.tree_pieces import lambda_node, name_called, name_node, nodes_in
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
+from liptest.values.chosen_places import read_mask
 from liptest.values.draws.packed_uniforms import draw_one_by_one
 from liptest.values.draws.uniform import UniformValue
+from liptest.values.faults import raises_as_numpy
 from liptest.values.records.column import Column
 from liptest.values.records.record_list import RecordList
 
-_TAKEN_BY = f"{OWN_NAMES}taken_by_coins"
+_TAKEN_BY, _TAKEN_AT = f"{OWN_NAMES}taken_by_coins", f"{OWN_NAMES}taken_at_bits"
+# Where the name of a bit stands: it is assigned, and asked.
+_USES_OF_BIT = 2
 _RECORDS, _RECORD = f"{OWN_NAMES}records", f"{OWN_NAMES}record"
 _NUMBER, _BOUND, _METHOD = (f"{OWN_NAMES}{name}" for name in ("number", "bound", "method"))
 _DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf"})
@@ -47,6 +51,7 @@ _OPPOSITES = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt
 _IMMUTABLE = (int, float, np.float64)
 # Kept: while a program is analysed, these names may stand for something else.
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_ZIP = zip
 _STAND_INS = "liptest.enumerate.intercept."
 _LEAVING = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 # What a record may be assigned to: names of the function, which nothing else keeps.
@@ -69,7 +74,8 @@ def with_coins_first(function: Any) -> Any:
     node = filters.visit(source.with_body(body))
     if not filters.changes:
         return function
-    return source.compiled_again(node, {_TAKEN_BY: take_by_coins}) or function
+    helpers = {_TAKEN_BY: take_by_coins, _TAKEN_AT: take_at_bits}
+    return source.compiled_again(node, helpers) or function
 
 
 def take_by_coins(
@@ -97,6 +103,20 @@ def take_by_coins(
     if type(number) is not UniformValue or not _is_new(number):
         return one_by_one(records)
     taken = column[is_taken(draw_one_by_one(tree, len(column), number.line), bound)]
+    return taken if column is records or records.is_of_numpy else taken.tolist()
+
+
+@raises_as_numpy
+def take_at_bits(pair: Any, records: Any, bits: Any, wanted: bool) -> Any:
+    """The records whose bits are 1, or 0; one by one where they are not symbolic data.
+
+    ``pair`` is what ``zip`` stands for.
+    """
+    column = records.column() if type(records) is RecordList else records
+    is_column = type(column) is SymbolicArray and type(column.storage) is Column
+    if pair is not _ZIP or not is_column or read_mask(bits) is None:
+        return (record for record, bit in pair(records, bits) if bool(bit) is wanted)
+    taken = column[bits if wanted else np.logical_not(bits)]
     return taken if column is records or records.is_of_numpy else taken.tolist()
 
 
@@ -187,8 +207,10 @@ class _CoinsFirst(ast.NodeTransformer):
         return sum(_reads(part, targets) for part in self._parts) > inside
 
     def _put_first(self, walk: Any, coin: ast.expr, stored: _Stored) -> bool:
+        if self._take_at_bits(walk, coin):
+            return True
         parts = _read_coin(coin, stored)
-        if parts is None or not all(isinstance(one, _NAMES) for one in ast.walk(walk.target)):
+        if parts is None or not _are_names(walk.target):
             return False
         self.changes += 1
         draw, bound, is_taken = parts
@@ -205,6 +227,40 @@ class _CoinsFirst(ast.NodeTransformer):
         ]
         walk.iter = ast.copy_location(ast.Call(name_node(_TAKEN_BY), arguments, []), walk.iter)
         return True
+
+    def _take_at_bits(self, walk: Any, coin: ast.expr) -> bool:
+        """Of ``for value, bit in zip(data, bits)`` that asks for the bit alone: those it is of."""
+        called, target = walk.iter, walk.target
+        if not isinstance(called, ast.Call) or name_called(called) != "zip" or called.keywords:
+            return False
+        is_pair = isinstance(target, ast.Tuple) and len(target.elts) == len(called.args) == 2
+        if not is_pair:
+            return False
+        record, bit = target.elts
+        coin, wanted = _without_not(coin)
+        if not isinstance(bit, ast.Name) or not isinstance(coin, ast.Name) or coin.id != bit.id:
+            return False
+        uses = sum(isinstance(part, ast.Name) and part.id == bit.id for part in self._parts)
+        starred = any(isinstance(part, ast.Starred) for part in called.args)
+        if uses != _USES_OF_BIT or starred or not _are_names(record):
+            return False
+        self.changes += 1
+        arguments = [called.func, *called.args, ast.Constant(wanted)]
+        walk.iter = ast.copy_location(ast.Call(name_node(_TAKEN_AT), arguments, []), walk.iter)
+        walk.target = record
+        return True
+
+
+def _are_names(target: ast.expr) -> bool:
+    return all(isinstance(part, _NAMES) for part in ast.walk(target))
+
+
+def _without_not(coin: ast.expr) -> tuple[ast.expr, bool]:
+    """What a test asks, and whether it is to hold."""
+    wanted = True
+    while isinstance(coin, ast.UnaryOp) and isinstance(coin.op, ast.Not):
+        coin, wanted = coin.operand, not wanted
+    return coin, wanted
 
 
 @dataclass(frozen=True)
@@ -262,9 +318,7 @@ def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast
 
     Nothing of it may read what the loop assigns.
     """
-    is_negated = False
-    while isinstance(coin, ast.UnaryOp) and isinstance(coin.op, ast.Not):
-        coin, is_negated = coin.operand, not is_negated
+    coin, wanted = _without_not(coin)
     if not isinstance(coin, ast.Compare) or len(coin.ops) > 1:
         return None
     order, parts = type(coin.ops[0]), list(ast.walk(coin))
@@ -280,7 +334,7 @@ def _read_coin(coin: ast.expr, stored: _Stored) -> tuple[ast.Call, ast.expr, ast
     draw, bound = (copy_tree(sides[drawn.index(is_draw)]) for is_draw in (True, False))
     assert isinstance(draw, ast.Call)
     # The bound is a number, so the opposite holds where this does not.
-    order = _OPPOSITES[order] if is_negated else order
+    order = order if wanted else _OPPOSITES[order]
     return draw, bound, ast.Compare(names[0], [order()], [names[1]])
 
 
