@@ -151,7 +151,7 @@ def _point(rng: np.random.Generator, low: int, high: int) -> int:
     if chosen < 2 * _ENDS:
         return high - 1
     if high - low <= _OF_FLOATS:
-        return low + int(chosen * (high - low))
+        return low + int(rng.random() * (high - low))
     # More points than floats tell apart where whole numbers are drawn.
     bits = rng.bytes(8 + (high - low).bit_length() // 8)
     return low + int.from_bytes(bits, "little") % (high - low)

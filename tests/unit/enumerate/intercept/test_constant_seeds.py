@@ -20,7 +20,6 @@ from numpy.random import default_rng as make_generator
 import liptest as lt
 from liptest.enumerate.intercept.constant_seeds import literals_in
 from liptest.errors import MechanismError
-from tests.shares import mostly_slow
 from tests.unit.enumerate import seed_settings
 from tests.unit.enumerate.seed_settings import IMPORTED as RENAMED
 from tests.unit.enumerate.seed_settings import make as make_elsewhere
@@ -160,7 +159,7 @@ DETERMINED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(DETERMINED, 1))
+@pytest.mark.parametrize("name", DETERMINED)
 def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
     assert verdict.decision == "NO"

@@ -1,11 +1,11 @@
-"""What code under analysis is handed: arrays that nobody can write to."""
+"""What code under analysis is handed, arrays that nobody can write to, and points of its draws."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from liptest.enumerate.intercept.draw_logs import hand
+from liptest.enumerate.intercept.draw_logs import _point, hand
 
 
 def test_data_that_were_handed_once_are_not_copied_again() -> None:
@@ -33,3 +33,15 @@ def test_other_arrays_are_handed_as_they_look(view: np.ndarray) -> None:
     assert made.dtype == np.int64
     assert made.tolist() == view.tolist()
     assert not made.flags.writeable
+
+
+@pytest.mark.parametrize("bits", [10, 53, 80])
+def test_points_are_all_over_an_interval(bits: int) -> None:
+    """At which the analysis is compared with the unmodified program."""
+    low, high = 7, 7 + (1 << bits)
+    rng = np.random.default_rng(0)
+    points = [_point(rng, low, high) for _ in range(400)]
+    assert all(low <= point < high for point in points)
+    assert {low, high - 1} <= set(points)
+    inside = [(point - low) * 8 // (high - low) for point in points if low < point < high - 1]
+    assert set(inside) == set(range(8))
