@@ -32,11 +32,10 @@ from liptest.values.pandas.named_groups import has_zero
 from liptest.values.pandas.of_pandas import (
     CountsRows,
     FrameOfPandas,
-    HasPlaces,
     OfPandas,
     columns_are_copied,
-    is_constant_slice,
 )
+from liptest.values.pandas.placed_rows import HasPlaces, is_constant_slice
 from liptest.values.pandas.record_series import BinSeries, KeySeries, Located, RecordSeries
 from liptest.values.pandas.user_cells import OfUsersAndGroups
 from liptest.values.protocol import find_branching, is_symbolic

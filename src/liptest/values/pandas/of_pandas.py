@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from types import NoneType
 from typing import Any, ClassVar
-
-import numpy as np
 
 from liptest.values.branching import Branching
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
@@ -187,75 +184,6 @@ class HasEntries(Calculated):
     def iat(self) -> Any:
         """The entry of one place."""
         return self.indexer(self, "iat")
-
-
-class HasPlaces(OfPandas):
-    """What has rows in an order, of which constant places tell a part (theory, size, S9).
-
-    Parts of other rows do not meet: pandas would look for rows with the same index.
-    """
-
-    __slots__ = ()
-
-    #: Types of places in a random order, and whether random bits choose (``record_series``).
-    random_places: ClassVar[tuple[type, ...]] = ()
-    is_chosen: ClassVar[Callable[[Any], bool]]
-
-    @property
-    def iloc(self) -> Any:
-        """Rows by their places."""
-        return RowsByPlace(self)
-
-    def part(self, places: Any) -> Any:
-        """The rows at some places."""
-        return self.refuse("an index")
-
-    def rows_at(self, places: Any) -> Any:
-        """The rows at places that random numbers choose."""
-        is_random = type(places) in HasPlaces.random_places or HasPlaces.is_chosen(places)
-        refusal = ".iloc of anything but a slice with constant ends"
-        return self.part(places) if is_random else self.refuse(refusal)
-
-    def sample(
-        self, n: Any = None, frac: Any = None, *, replace: Any = False, random_state: Any = None
-    ) -> Any:
-        """So many rows, in a random order: of a number of rows that is public."""
-        length = len(self)
-        if type(length) is not int or replace is not False or (n is None) == (frac is None):
-            return self.refuse(".sample with these arguments")
-        if not isinstance(random_state, (np.random.Generator, NoneType)):
-            return self.refuse(".sample with a seed")
-        # As pandas says how many rows there are, and draws them.
-        size = round(frac * length) if type(frac) in (int, float) else n
-        if type(size) is not int or not 0 <= size <= length:
-            return self.refuse(".sample of another number of rows")
-        source: Any = np.random if random_state is None else random_state
-        return self.part(source.choice(length, size=size, replace=False, p=None))
-
-    def head(self, n: int = 5) -> Any:
-        """The first rows; of a negative number all but so many of the last."""
-        return self.iloc[:n]
-
-    def tail(self, n: int = 5) -> Any:
-        """The last rows; of a negative number all but so many of the first."""
-        return self.iloc[-n:] if n else self.iloc[:0]
-
-
-class RowsByPlace(PartOfPandas):
-    """``.iloc`` of a frame or a series."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Any:
-        of: Any = self._of
-        return of.part(key) if is_constant_slice(key) else of.rows_at(key)
-
-
-def is_constant_slice(key: Any) -> bool:
-    """Whether an index is a slice whose ends are constant."""
-    return type(key) is slice and all(
-        end is None or type(end) is int for end in (key.start, key.stop, key.step)
-    )
 
 
 class MadeOfRows(OfPandas):

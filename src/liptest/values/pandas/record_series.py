@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.foreign import names_of_axis
 from liptest.values.array import SymbolicArray
-from liptest.values.chosen_places import is_sample, read_mask
-from liptest.values.draws.drawn_order import DrawnOrder
+from liptest.values.chosen_places import is_sample
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries
 from liptest.values.pandas.labelled import as_dict, is_series, say_names
@@ -32,13 +31,13 @@ from liptest.values.pandas.named_groups import (
 )
 from liptest.values.pandas.of_pandas import (
     Calculated,
-    HasPlaces,
     OfPandas,
     PartOfPandas,
     SeriesOfRecords,
     are_between,
     operates,
 )
+from liptest.values.pandas.placed_rows import HasPlaces
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_list import RecordList
@@ -686,5 +685,3 @@ class DeclaredTexts(PartOfPandas):
 
 
 RecordSeries.str = property(DeclaredTexts)  # type: ignore[attr-defined]
-HasPlaces.random_places = (DrawnOrder,)
-HasPlaces.is_chosen = staticmethod(lambda places: read_mask(places) is not None)
