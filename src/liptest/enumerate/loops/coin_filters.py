@@ -19,12 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.key_tests import LATER
 from liptest.enumerate.loops.plain_loops import WALKING, find_plain_names, without_index
-from liptest.enumerate.syntax.called_methods import is_own_code, read_program
+from liptest.enumerate.syntax.called_methods import is_own_code, read_drawing
 from liptest.enumerate.syntax.source import (
-    LOOKING,
     OWN_NAMES,
     copy_tree,
     names_stored,
@@ -37,7 +35,7 @@ from liptest.values.chosen_places import read_mask
 from liptest.values.draws.packed_uniforms import draw_one_by_one
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
-from liptest.values.records.column import Column
+from liptest.values.records.column import find_column
 from liptest.values.records.record_list import RecordList
 
 _TAKEN_BY, _TAKEN_AT = f"{OWN_NAMES}taken_by_coins", f"{OWN_NAMES}taken_at_bits"
@@ -45,7 +43,8 @@ _TAKEN_BY, _TAKEN_AT = f"{OWN_NAMES}taken_by_coins", f"{OWN_NAMES}taken_at_bits"
 _USES_OF_BIT = 2
 _RECORDS, _RECORD = f"{OWN_NAMES}records", f"{OWN_NAMES}record"
 _NUMBER, _BOUND, _METHOD = (f"{OWN_NAMES}{name}" for name in ("number", "bound", "method"))
-_DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf"})
+#: What draws floats between two ends.
+DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "sample", "ranf"})
 _OPPOSITES = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 # Bounds that nothing changes in place.
 _IMMUTABLE = (int, float, np.float64)
@@ -61,12 +60,7 @@ _NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 def with_coins_first(function: Any) -> Any:
     """The function with coins that choose records before loops; itself where it has none."""
-    if type(function) is not FunctionType:
-        return function
-    names = names_in(function.__code__)
-    if _DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
-        return function
-    source = read_program(function)
+    source = read_drawing(function, DRAWING)
     if source is None:
         return function
     body = list(map(copy_tree, source.body))
@@ -91,19 +85,19 @@ def take_by_coins(
     ``is_taken(draw(read_method()), read_bound())`` is one coin. The bound is the same for all
     records, and each number that the method of a generator gives is a new one.
     """
-    column = records.column() if type(records) is RecordList else records
-    if type(column) is not SymbolicArray or type(column.storage) is not Column:
+    column = _find_column_of(records)
+    if column is None:
         return one_by_one(records)
     bound, method = read_bound(), read_method()
     if type(bound) not in _IMMUTABLE or bound != bound or not _is_of_generator(method):
         return one_by_one(records)
-    tree = column.storage.branching
+    tree = column.branching
     with _unnoted(tree):  # of this number only the law is asked
         number = draw(method)
     if type(number) is not UniformValue or not _is_new(number):
         return one_by_one(records)
-    taken = column[is_taken(draw_one_by_one(tree, len(column), number.line), bound)]
-    return taken if column is records or records.is_of_numpy else taken.tolist()
+    bits = is_taken(draw_one_by_one(tree, len(column), number.line), bound)
+    return _take(column, bits, records)
 
 
 @raises_as_numpy
@@ -112,11 +106,21 @@ def take_at_bits(pair: Any, records: Any, bits: Any, wanted: bool) -> Any:
 
     ``pair`` is what ``zip`` stands for.
     """
-    column = records.column() if type(records) is RecordList else records
-    is_column = type(column) is SymbolicArray and type(column.storage) is Column
-    if pair is not _ZIP or not is_column or read_mask(bits) is None:
+    column = _find_column_of(records)
+    if pair is not _ZIP or column is None or read_mask(bits) is None:
         return (record for record, bit in pair(records, bits) if bool(bit) is wanted)
-    taken = column[bits if wanted else np.logical_not(bits)]
+    return _take(column, bits if wanted else np.logical_not(bits), records)
+
+
+def _find_column_of(records: Any) -> SymbolicArray | None:
+    """The column that records are, or a list of; None for all else."""
+    column = records.column() if type(records) is RecordList else records
+    return column if find_column(column) is not None else None
+
+
+def _take(column: SymbolicArray, bits: Any, records: Any) -> Any:
+    """Those whose bits are 1, as an array or a list, as the records are."""
+    taken = column[bits]
     return taken if column is records or records.is_of_numpy else taken.tolist()
 
 
@@ -343,4 +347,4 @@ def _is_draw(node: ast.expr) -> bool:
         return False
     called = node.func
     name = called.attr if isinstance(called, ast.Attribute) else name_called(node)
-    return name in _DRAWING and all(isinstance(each, ast.Constant) for each in node.args)
+    return name in DRAWING and all(isinstance(each, ast.Constant) for each in node.args)

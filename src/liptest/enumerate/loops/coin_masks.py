@@ -8,14 +8,13 @@ they are written.
 from __future__ import annotations
 
 import ast
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import names_in
-from liptest.enumerate.syntax.called_methods import read_program
-from liptest.enumerate.syntax.source import LOOKING, OWN_NAMES, copy_tree
+from liptest.enumerate.loops.coin_filters import DRAWING
+from liptest.enumerate.syntax.called_methods import read_drawing
+from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree
 from liptest.enumerate.syntax.tree_pieces import name_node
 from liptest.enumerate.watch.access_tracking import TrackedArray
 from liptest.values.array import SymbolicArray
@@ -23,7 +22,7 @@ from liptest.values.binary.sampled_entries import choose_entries
 
 _CHOSEN, _INDEX, _ENTRIES = (f"{OWN_NAMES}{name}" for name in ("chosen", "index", "entries"))
 # Functions that toss coins.
-_DRAWING = frozenset({"random", "rand", "random_sample", "uniform", "ranf", "binomial", "choice"})
+_DRAWING = DRAWING | {"binomial", "choice"}
 _SCOPES = (
     *(ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef),
     *(ast.FunctionDef, ast.AsyncFunctionDef),
@@ -33,12 +32,7 @@ _CONSTANT = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp)
 
 def with_chosen_entries(function: Any) -> Any:
     """The function with reads at random bits; itself where it has none."""
-    if type(function) is not FunctionType:
-        return function
-    names = names_in(function.__code__)
-    if _DRAWING.isdisjoint(names) or not names.isdisjoint(LOOKING):
-        return function
-    source = read_program(function)
+    source = read_drawing(function, _DRAWING)
     if source is None:
         return function
     body = list(map(copy_tree, source.body))
@@ -63,6 +57,12 @@ class _Reads(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         # Names of an expression inside of them are not the function's own.
         return node if isinstance(node, _SCOPES) else super().visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """What is named for the reader is not evaluated, and may assign nothing."""
+        node.target = self.visit(node.target)
+        node.value = None if node.value is None else self.visit(node.value)
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """``entries if (entries := chosen(array, index := ..)) is not None else array[index]``."""

@@ -145,8 +145,8 @@ class RowFunction(HoldsFunction):
     def _note_refusal(self, frame: FrameType) -> None:
         own = self.function.func if isinstance(self.function, partial) else self.function
         definition = find_source(own)
-        if definition is not None:
-            place = find_place_in(frame, own.__code__)
+        place = None if definition is None else find_place_in(frame, own.__code__)
+        if definition is not None and place is not None:
             self.refused.update(find_expressions(definition.body, place))
 
     def is_refused(self) -> bool:
@@ -192,9 +192,17 @@ def part_functions(
             outside=body.outside,
         )
         if source is not None:
-            made = RowFunction(function, source, takes_generator, count, body.is_of_numbers)
-            made = replace(made, are_notes=body.are_notes, table=table, read=set(), kinds={})
-            made = replace(made, statements=body.statements, refused=refused)
+            made = RowFunction(
+                function,
+                source,
+                takes_generator,
+                count,
+                body.is_of_numbers,
+                body.are_notes,
+                table=table,
+                statements=body.statements,
+                refused=refused,
+            )
             yield made, body
 
 
@@ -340,5 +348,12 @@ def row_function(
         is_of_data = table is None and not (isinstance(function, partial) and function.args)
         source = rewrite_function(own, definition, definition.body, is_of_data=is_of_data)
     statements = [] if definition is None or source is None else definition.body
-    made = RowFunction(function, source, takes_generator, count, table=table)
-    return replace(made, statements=statements, refused=refused)
+    return RowFunction(
+        function,
+        source,
+        takes_generator,
+        count,
+        table=table,
+        statements=statements,
+        refused=refused,
+    )

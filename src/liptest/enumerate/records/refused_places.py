@@ -40,10 +40,9 @@ def find_place_in(frame: FrameType | None, code: CodeType) -> Place | None:
     return first, last, start, end
 
 
-def find_expressions(statements: list[ast.stmt], place: Place | None) -> set[Refusal]:
+def find_expressions(statements: list[ast.stmt], place: Place) -> set[Refusal]:
     """What statements evaluate at a place, and not in a loop of them."""
-    plain = [] if place is None else list(_find_plain(statements))
-    return {(place, ast.dump(node)) for node in plain if place and _place_of(node) == place}
+    return {(place, ast.dump(node)) for node in _find_plain(statements) if _place_of(node) == place}
 
 
 def is_evaluated(statements: list[ast.stmt], refused: set[Refusal]) -> bool:

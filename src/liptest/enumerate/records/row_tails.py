@@ -198,11 +198,8 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
         for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
-            if (
-                not _are_data(rows, around, before)
-                and fine
-                and _is_later(tail, around, constants | {told_list or ROWS}, before)
-            ):
+            fine = fine and not _are_data(rows, around, before)
+            if fine and _is_later(tail, around, constants | {told_list or ROWS}, before):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
                 parts = [*before, *rows], is_of_numbers, are_notes, outside

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import is_foreign, is_own_module
+from liptest.enumerate.intercept.replaceable_names import is_foreign, is_own_module, names_in
 from liptest.enumerate.syntax.pure_code import (
     NotPlain,
     NotPure,
@@ -23,7 +23,7 @@ from liptest.enumerate.syntax.pure_code import (
     is_plain,
     plain_attribute,
 )
-from liptest.enumerate.syntax.source import FunctionSource, read_source
+from liptest.enumerate.syntax.source import LOOKING, FunctionSource, read_source
 
 # Draws are looked for as they are written (``coin_loops``).
 _DRAWING = frozenset({"integers", "random", "randrange", "randint", "getrandbits"})
@@ -108,6 +108,16 @@ def read_program(function: Any) -> FunctionSource | None:
     if type(function) is not FunctionType or not is_of_program(function):
         return None
     return read_source(function)
+
+
+def read_drawing(function: Any, drawing: frozenset[str]) -> FunctionSource | None:
+    """``read_program`` of a function that names one of these; None where it hides names."""
+    if type(function) is not FunctionType:
+        return None
+    names = names_in(function.__code__)
+    if drawing.isdisjoint(names) or not names.isdisjoint(LOOKING):
+        return None
+    return read_program(function)
 
 
 class PureMethods:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import linecache
 import math
 from fractions import Fraction
 from typing import Any
@@ -106,6 +107,22 @@ def test_reads_are_asked_for_bits_only_where_numbers_are_drawn() -> None:
     assert with_chosen_entries(drawing)(kept, np.random.default_rng(1)) == drawing(
         kept, np.random.default_rng(1)
     )
+
+
+@pytest.mark.parametrize("first", ["", "from __future__ import annotations\n"])
+def test_what_is_named_for_the_reader_stays(first: str) -> None:
+    """An annotation may assign nothing, in Python 3.13 and with this import."""
+    source = (
+        f"{first}def sampled(data, rng):\n    kept: list[int] = []\n"
+        "    mask = rng.random(len(data)) < 0.25\n    return int(data[mask].sum()) + len(kept)\n"
+    )
+    file = f"<annotated {first!r}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    space: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), space)
+    assert with_chosen_entries(space["sampled"]) is not space["sampled"]
+    law = lt.output_law(space["sampled"], np.array([1, 0]))
+    assert dict(law.items()) == {0: 1 - Q, 1: Q}
 
 
 SHARE = 0.1
