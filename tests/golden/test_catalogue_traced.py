@@ -14,7 +14,6 @@ import liptest as lt
 from liptest.verdicts import Decision
 from tests.golden.catalogue_cases import ENTRIES, catalogue
 from tests.golden.test_catalogue_table import FINITE, outputs_of
-from tests.shares import mostly_slow
 
 # What the tracing refuses: endless loops.
 REFUSED = {"staircase"}
@@ -124,7 +123,7 @@ def test_a_refusal_says_what_to_do_instead(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(sorted(CONTINUOUS), 3))
+@pytest.mark.parametrize("name", sorted(CONTINUOUS))
 def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
     """All answers up by 1."""
     entry, exact = ENTRIES[name], CONTINUOUS[name]
@@ -138,7 +137,7 @@ def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(sorted(UNBOUNDED), 2))
+@pytest.mark.parametrize("name", sorted(UNBOUNDED))
 def test_whole_numbers_without_bound(name: str) -> None:
     """The pair of the closed form: the loss of every output that is listed, never above it."""
     entry = ENTRIES[name]

@@ -18,7 +18,6 @@ from benchmarks.world import __main__ as command
 from benchmarks.world.board import ENVIRONMENTS, ROWS, environment_of
 from benchmarks.world.page import PAGE, page, read_results
 from benchmarks.world.rows import answer
-from tests.shares import mostly_slow
 
 KNOWN: dict[str, Any] = json.loads(
     Path(__file__).with_name("real_libraries.json").read_text(encoding="utf-8")
@@ -75,7 +74,7 @@ def test_the_goal_of_mechanisms_libraries_and_documented_bugs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(["opendp-rr-bool", "opendp-laplace-3"], 2))
+@pytest.mark.parametrize("name", ["opendp-rr-bool", "opendp-laplace-3"])
 def test_a_row_runs_here_and_gives_the_stored_answer(name: str) -> None:
     row = BY_NAME[name]
     try:

@@ -14,7 +14,6 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
-from tests.shares import mostly_slow
 
 CELLS = 4
 Filled = Callable[[Any, Any, float], Any]
@@ -163,7 +162,7 @@ SUMS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(SUMS, 8))
+@pytest.mark.parametrize("name", SUMS)
 def test_sums_by_other_names(name: str) -> None:
     total = SUMS[name]
     domain = lt.RecordGrid([10] * 1000)

@@ -19,7 +19,7 @@ from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
 from liptest.privacy.proofs.prices import align
 from liptest.values.pandas.user_numbers import HOWS, PerUser
-from tests.shares import in_turns, mostly_slow
+from tests.shares import in_turns
 
 RELATIONS = ["replace", "add_remove"]
 REGIONS = ["north", "south"]
@@ -246,7 +246,7 @@ any_spends = st.one_of(spends, st.sampled_from([-0.0, 5e-324, 0.1, 0.3, 1e-300])
 class TestHostileRecipes:
     @pytest.mark.slow
     @pytest.mark.parametrize("is_whole", [False, True])
-    @pytest.mark.parametrize("name", mostly_slow(HOSTILE, 3))
+    @pytest.mark.parametrize("name", HOSTILE)
     @given(
         rows=st.lists(st.tuples(st.integers(0, 5), any_spends), max_size=20),
         own=st.lists(any_spends, max_size=4),

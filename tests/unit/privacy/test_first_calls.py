@@ -13,7 +13,6 @@ import pytest
 import liptest as lt
 from liptest.runs.fingerprints import fingerprint
 from liptest.verdicts import Decision
-from tests.shares import mostly_slow
 
 
 def count(data: Any, rng: Any) -> float:
@@ -243,7 +242,7 @@ BOUND: dict[str, Any] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", mostly_slow(BOUND.values(), 3), ids=BOUND)
+@pytest.mark.parametrize("function", BOUND.values(), ids=BOUND)
 def test_a_partial_is_tested_with_what_is_bound(function: Any) -> None:
     large = lt.Hypercube(10_000)
     kept = lt.check_privacy(function, large, epsilon=0.5, floats="ideal")

@@ -16,7 +16,6 @@ from liptest.symbolic.answers import AlignedPath, Answer, Differences
 from liptest.symbolic.forms import Form
 from liptest.symbolic.log_concave import price_by_ends
 from liptest.symbolic.noise import Noise
-from tests.shares import mostly_slow
 
 CDFS: dict[str, Callable[[float], float]] = {
     "normal": NormalDist().cdf,
@@ -164,9 +163,7 @@ def coin_and_sum(frame: Any, rng: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "program", mostly_slow([coin_by_a_count, coins_by_a_sum, normal_above, coin_and_sum], 3)
-)
+@pytest.mark.parametrize("program", [coin_by_a_count, coins_by_a_sum, normal_above, coin_and_sum])
 def test_prices_are_the_largest_losses_of_all_tables(program: Any) -> None:
     options: dict[str, Any] = {"floats": "ideal"}
     mechanism = lt.mechanism(program)
@@ -228,9 +225,7 @@ def another_coin_where_a_sum_is_large(frame: Any, rng: Any) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "program", mostly_slow([certain_at_an_end, another_coin_where_a_sum_is_large], 2)
-)
+@pytest.mark.parametrize("program", [certain_at_an_end, another_coin_where_a_sum_is_large])
 def test_jumps_and_what_vanishes_are_refuted(program: Any) -> None:
     verdict = lt.check_privacy(program, PEOPLE, epsilon=2, floats="ideal")
     assert verdict.decision == "NO", str(verdict)

@@ -111,7 +111,7 @@ def _pair(row: Any, other: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(FUNCTIONS, 12))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_price_is_the_largest_change(name: str) -> None:
     expression, true = FUNCTIONS[name]
     proved, found = price_of(expression, TABLE), changes_of(expression)

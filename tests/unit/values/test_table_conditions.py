@@ -20,7 +20,6 @@ import liptest as lt
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.proofs.prices import align
 from liptest.privacy.samples.intervals import clean_draws
-from tests.shares import mostly_slow
 
 X = {"x": lt.Real()}
 UNIT = {"x": lt.Real(0, 1)}
@@ -146,7 +145,7 @@ def _shares(mean: Any) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", mostly_slow(BROKEN, 5))
+@pytest.mark.parametrize("condition", BROKEN)
 def test_what_breaks_a_condition_has_no_proof(condition: str) -> None:
     program, table, epsilon = BROKEN[condition]
     delta = 1e-3 if condition == "a delta of what is compared" else 0.0
@@ -164,7 +163,7 @@ REFUTED = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", mostly_slow(REFUTED, 11))
+@pytest.mark.parametrize("condition", REFUTED)
 def test_two_tables_show_it(condition: str) -> None:
     program, table, epsilon = BROKEN[condition]
     verdict = decided(program, table, epsilon)
@@ -204,7 +203,7 @@ COMPARED: dict[str, tuple[Callable[[Any, Any], Any], int, float]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", mostly_slow(COMPARED, 4))
+@pytest.mark.parametrize("family", COMPARED)
 def test_the_largest_loss_of_a_compared_sum_is_found_to_nine_digits(family: str) -> None:
     program, rows, loss = COMPARED[family]
     table = lt.Table(UNIT, rows=rows)

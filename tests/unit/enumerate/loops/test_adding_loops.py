@@ -54,15 +54,13 @@ def true_loss(function: Any) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "function", mostly_slow([*PRIVATE, counted_in_dict], 3), ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("function", [*PRIVATE, counted_in_dict], ids=lambda f: f.__name__)
 def test_no_part_is_less_than_the_truth(function: Any) -> None:
     assert true_loss(function) <= proved_loss(function) + 1e-12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", mostly_slow(PRIVATE, 4), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", PRIVATE, ids=lambda f: f.__name__)
 def test_private_sums_are_proved_for_many_records(function: Any) -> None:
     epsilon = proved_loss(function)
     assert epsilon <= 2.2

@@ -13,7 +13,6 @@ from liptest.enumerate.python_function import PythonFunction
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.records.rows import NotByRecords
-from tests.shares import mostly_slow
 from tests.unit.enumerate import row_programs
 from tests.unit.enumerate.row_programs import ALONE, JOINT
 
@@ -77,7 +76,7 @@ def test_what_brings_records_together_is_refused(function: Any, records: int) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", mostly_slow(ALONE, 8), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", ALONE, ids=lambda f: f.__name__)
 def test_the_number_of_records_does_not_matter(function: Any) -> None:
     few, many = one_record(function, 2), one_record(function, 10_000)
     for value in range(3):

@@ -15,7 +15,6 @@ import pytest
 import liptest as lt
 from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.enumerate.syntax.post_processing import Tail
-from tests.shares import mostly_slow
 
 LABELS = ["no", "yes"]
 KEPT: dict[str, Any] = {}
@@ -84,7 +83,7 @@ GOOD = [formatted, as_json, in_steps, with_a_dict, with_an_array, with_a_loop, e
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", mostly_slow([*GOOD, without_generator], 8))
+@pytest.mark.parametrize("function", [*GOOD, without_generator])
 def test_the_rest_is_not_followed(function: Any) -> None:
     found = paths(function)
     assert isinstance(found, SymbolicPaths)

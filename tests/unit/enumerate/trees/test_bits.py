@@ -16,7 +16,6 @@ from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.trees.outputs import canonical_output as canonical
 from liptest.values.binary import sum_laws
 from liptest.values.draws.grid import GRID, UNIT
-from tests.shares import mostly_slow
 from tests.unit.enumerate.bits import law_of
 
 QUARTER = Fraction(1, 4)
@@ -78,7 +77,7 @@ def test_randomised_response_of_a_count(function: Callable[[Any, Any], Any]) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function", mostly_slow(COUNTS, 3))
+@pytest.mark.parametrize("function", COUNTS)
 def test_many_records_have_as_many_leaves_as_totals(function: Callable[[Any, Any], Any]) -> None:
     data = np.arange(300) % 3 == 0
     law = lt.mechanism(function).law(data.astype(np.int64))

@@ -271,7 +271,7 @@ DISCRETE = ("counted_loop", "sum_of_a_comprehension", "largest_noise", "in_branc
 
 class TestLaterCode:
     @pytest.mark.slow
-    @pytest.mark.parametrize("function", mostly_slow(LATER, 3), ids=lambda f: f.__name__)
+    @pytest.mark.parametrize("function", LATER, ids=lambda f: f.__name__)
     def test_it_is_as_private_as_what_it_reads(self, function: Any) -> None:
         verdict = check(function, FORTY, epsilon=5.0, method="per-record")
         assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")

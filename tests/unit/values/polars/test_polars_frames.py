@@ -397,7 +397,7 @@ OF_USERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(OF_USERS, 9))
+@pytest.mark.parametrize("name", OF_USERS)
 def test_users_are_bounded_as_in_pandas(name: str) -> None:
     columns = {"user": lt.Key(), "spend": lt.Integer(-3, 3, step=3)}
     for relation in RELATIONS:
@@ -446,7 +446,7 @@ OF_REALS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(OF_REALS, 9))
+@pytest.mark.parametrize("name", OF_REALS)
 def test_real_numbers_are_as_in_pandas(name: str) -> None:
     columns = {"age": lt.Real(0, 120), "income": lt.Real(), "region": lt.Category(REGIONS)}
     table = lt.Table(columns, rows=500)

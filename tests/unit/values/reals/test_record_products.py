@@ -16,7 +16,6 @@ import liptest as lt
 from liptest.privacy.proofs.prices import align
 from liptest.symbolic.answers import SecondMoments, is_semidefinite
 from liptest.symbolic.direct_sums import normal_epsilon
-from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, reason_of
 
 PAIR = ["x", "z"]
@@ -107,7 +106,7 @@ def flat(expression: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(PRODUCTS, 7))
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_no_price_is_below_the_largest_change(name: str) -> None:
     expression, bound = PRODUCTS[name]
     proved = price_of(flat(expression), TABLE)
@@ -152,7 +151,7 @@ LENGTHS: dict[str, tuple[Callable[[Any], Any], float]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_slow(LENGTHS, 3))
+@pytest.mark.parametrize("name", LENGTHS)
 def test_normal_noise_pays_for_the_norm_of_the_row(name: str) -> None:
     expression, length = LENGTHS[name]
     true = np.sqrt((changes(expression) ** 2).sum(axis=2).max())
@@ -326,7 +325,7 @@ def test_too_little_noise_is_shown_by_two_tables(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", mostly_slow(range(12), 6))
+@pytest.mark.parametrize("seed", range(12))
 def test_finite_records_against_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     features, labels = rng.integers(-3, 4, (4, 3)) / 2, rng.integers(-2, 3, 4)

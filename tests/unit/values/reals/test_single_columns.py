@@ -18,7 +18,6 @@ import pytest
 
 import liptest as lt
 from liptest.values.reals.rounded_sums import single_rounding
-from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, refusal_of
 
 SINGLE = np.float32
@@ -73,7 +72,7 @@ def worst_tables(rows: int, seed: int) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
-@pytest.mark.parametrize("name", mostly_slow(FOLLOWED, 4))
+@pytest.mark.parametrize("name", FOLLOWED)
 def test_no_price_is_below_what_a_row_changes(name: str, relation: str) -> None:
     expression, exact = FOLLOWED[name]
     if relation == "add_remove" and name == "cumsum":
