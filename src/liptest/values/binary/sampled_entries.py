@@ -1,8 +1,7 @@
 """Entries of a plain array that random bits choose, without looking at one of the bits.
 
 ``values[mask]`` adds up to the product of ``mask`` and ``values``: a sum of independent bits, whose
-law is known. Entries that are 0 drop out. All else that is done with
-them looks at the bits.
+law is known. Entries that are 0 drop out. All else that is done with them looks at the bits.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ class ChosenEntries(Chosen):
 
     def entries_at(self, index: Any) -> Any:
         chosen = _find_chosen(index)
-        if chosen is None or not self.is_open or not chosen.has_mask_of(self):
-            return NotImplemented
-        if chosen.dtype != np.bool_:
+        if chosen is None or chosen.dtype != np.bool_ or not chosen.has_mask_of(self):
             return NotImplemented
         there = chosen.values
         return SymbolicArray(ChosenEntries(self.values[there], self.mask[there]))
