@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
 from liptest.values.branching import KNOWN, Branching
+from liptest.values.draws.interval_points import IntervalPoints
 from liptest.values.protocol import Symbolic
 
-_ENDS = 0.25
-# Points that a float tells apart.
-_OF_FLOATS = 1 << 52
 #: What a choice by weights is noted as, in place of how many positions an order has.
 CHOICE = -1
 #: The same of a number below a total of weights (KNOWN is one less).
@@ -63,10 +61,11 @@ class DrawnAtOnce:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
+        self._points = IntervalPoints(rng, ends=0.0)
 
     def hand_out(self, number: Any, law: Any) -> Any:
         """A real number, or an array of them."""
-        return number.as_drawn().replay(self._inside)
+        return number.as_drawn().replay(self._points)
 
     def is_seed(self, number: Any) -> bool:
         """A generator that is seeded with a real number draws real ones."""
@@ -81,9 +80,6 @@ class DrawnAtOnce:
     def note_order(self, total: int, positions: NDArray[Any]) -> None:
         """Nothing is kept of real ones."""
 
-    def _inside(self, low: int, high: int) -> int:
-        return low + int(self._rng.random() * (high - low))
-
 
 class ReplayedDraws:
     """Hands out real floats in place of those that were noted in a run, in their order."""
@@ -96,8 +92,9 @@ class ReplayedDraws:
         self._real: list[Any] = []
         self._seeds: set[int] = set()
         self._laws: list[Any] = []
+        points = IntervalPoints(rng)
         for born, law in zip(noted.born, noted.laws, strict=True):
-            real = born.replay(lambda low, high: _point(rng, low, high))
+            real = born.replay(points)
             # The coins of a loop are several floats.
             coins = real if type(real) is list else [real]
             self._real.extend(coins)
@@ -141,20 +138,6 @@ def draws_otherwise(name: str) -> NonDeterministicError:
         f"{name}: with plain data and real random numbers it draws otherwise than in its "
         f"analysis; a mechanism may not look at what kind of object it is given"
     )
-
-
-def _point(rng: np.random.Generator, low: int, high: int) -> int:
-    """A grid point of an interval: an end of it with some probability, else any."""
-    chosen = rng.random()
-    if chosen < _ENDS:
-        return low
-    if chosen < 2 * _ENDS:
-        return high - 1
-    if high - low <= _OF_FLOATS:
-        return low + int(rng.random() * (high - low))
-    # More points than floats tell apart where whole numbers are drawn.
-    bits = rng.bytes(8 + (high - low).bit_length() // 8)
-    return low + int.from_bytes(bits, "little") % (high - low)
 
 
 def hand(argument: NDArray[Any]) -> Any:

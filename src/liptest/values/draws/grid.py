@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Points of the grid of ``random()``.
 GRID = 2**53
@@ -55,6 +56,12 @@ class Line:
     def value(self, point: int) -> float:
         """The float at a grid point; never falls as the point rises."""
         return self.low + self.width * (point * 2.0**-53)
+
+    def values(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The floats at several grid points, (n,)."""
+        if type(self) is Line:
+            return np.asarray(self.low + self.width * (points * 2.0**-53), dtype=np.float64)
+        return np.array([self.value(point) for point in points.tolist()], dtype=np.float64)
 
     def halves(self, bound: float) -> tuple[int, Split | None]:
         """``at_least(bound)``, and the weights below and from there on; None if one is empty."""

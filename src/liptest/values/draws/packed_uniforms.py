@@ -21,6 +21,7 @@ from liptest.values.binary.bits import array_of_tables
 from liptest.values.binary.truth_tables import TruthTables
 from liptest.values.branching import Branching
 from liptest.values.draws.grid import UNIT, Line
+from liptest.values.draws.interval_points import IntervalPoints
 from liptest.values.draws.uniform import UniformEntry
 from liptest.values.protocol import Symbolic, concretise_all
 
@@ -38,6 +39,8 @@ _MIRRORED = {
     np.greater_equal: np.less_equal,
 }
 _UNKNOWN = -1
+# Kept: while a program is analysed the names may stand for something else.
+_NONZERO, _WHERE = np.nonzero, np.where
 
 
 class _Floats:
@@ -108,6 +111,22 @@ class _Floats:
             low, high = (low, int(self.cut[place])) if below else (int(self.cut[place]), high)
         return self.line(place).value(point_in(low, high))
 
+    @property
+    def are_untouched(self) -> bool:
+        """Whether all are of one line, and none is a number of its own."""
+        return not self.cells and len(self.lines) == 1
+
+    def replay_all(self, places: NDArray[np.int64], points: IntervalPoints) -> NDArray[Any]:
+        """Floats that are possible, (n,), where all are untouched."""
+        low, high, variable = self.low[places], self.high[places], self.variable[places]
+        asked = _NONZERO(variable >= 0)[0]
+        if len(asked):
+            is_below = self.variables.sample(points)[variable[asked]] == 1
+            cut = self.cut[places[asked]]
+            low[asked] = _WHERE(is_below, low[asked], cut)
+            high[asked] = _WHERE(is_below, cut, high[asked])
+        return self.lines[0].values(points.many(low, high))
+
 
 class _Shared:
     """What an array of floats and its views have in common: floats by place, until one is written.
@@ -176,8 +195,10 @@ class PackedUniforms(Storage):
 
     def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
         floats = self._shared.floats
-        places = self._shared.places[self._at].ravel().tolist()
-        values = [floats.replay(place, point_in) for place in places]
+        places = self._shared.places[self._at].ravel()
+        if type(point_in) is IntervalPoints and floats.are_untouched:
+            return floats.replay_all(places, point_in).reshape(self.shape)
+        values = [floats.replay(place, point_in) for place in places.tolist()]
         return np.array(values, dtype=np.float64).reshape(self.shape)
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liptest.enumerate.intercept.draw_logs import _point, hand
+from liptest.enumerate.intercept.draw_logs import hand
+from liptest.values.draws.interval_points import IntervalPoints
 
 
 def test_data_that_were_handed_once_are_not_copied_again() -> None:
@@ -40,7 +41,8 @@ def test_points_are_all_over_an_interval(bits: int) -> None:
     """At which the analysis is compared with the unmodified program."""
     low, high = 7, 7 + (1 << bits)
     rng = np.random.default_rng(0)
-    points = [_point(rng, low, high) for _ in range(400)]
+    point_in = IntervalPoints(rng)
+    points = [point_in(low, high) for _ in range(400)]
     assert all(low <= point < high for point in points)
     assert {low, high - 1} <= set(points)
     inside = [(point - low) * 8 // (high - low) for point in points if low < point < high - 1]
