@@ -15,11 +15,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.errors import BudgetError
 from liptest.values.binary.sum_laws import SumLaw, sum_law
 from liptest.values.binary.sum_rows import Row, Rows, rows_of_tables
 from liptest.values.binary.truth_tables import TruthTables
 from liptest.values.branching import Branching, make_used_again_error
 from liptest.values.draws.grid import split_weights
+from liptest.values.draws.interval_points import IntervalPoints
+
+# Kept: while a program is analysed the names may stand for something else.
+_NONZERO, _LARGER = np.nonzero, np.maximum
+# Of outcomes of a probability below 2**-_LIGHT no budget allows as many as matter.
+_LIGHT = 44
 
 
 @dataclass(eq=False)
@@ -139,7 +146,14 @@ class BernoulliVariables:
 
     def largest_share(self, variables: NDArray[np.int64], are_ones: NDArray[Any]) -> Fraction:
         """The largest probability that one is 1, or 0 where that is wanted."""
-        pairs = zip(self.zeros[variables].tolist(), self.ones[variables].tolist(), strict=True)
+        zeros, ones = self.zeros[variables], self.ones[variables]
+        if (
+            (zeros == zeros[0]).all()
+            and (ones == ones[0]).all()
+            and (are_ones == are_ones[0]).all()
+        ):
+            zeros, ones, are_ones = zeros[:1], ones[:1], are_ones[:1]
+        pairs = zip(zeros.tolist(), ones.tolist(), strict=True)
         kinds = set(zip(pairs, are_ones.tolist(), strict=True))
         return max(Fraction(ends[bool(is_one)], sum(ends)) for ends, is_one in kinds)
 
@@ -153,10 +167,21 @@ class BernoulliVariables:
         self.known[open_variables] = rng.random(len(open_variables)) < weight
         self.some_known = self.some_known or len(open_variables) > 0
 
+    def _are_hopeless(self, variables: list[int]) -> bool:
+        """Whether all outcomes that a budget allows have next to no probability together."""
+        if len(variables) <= _LIGHT:
+            return False
+        zeros = self.zeros[variables].astype(np.float64)
+        ones = self.ones[variables].astype(np.float64)
+        return bool(-np.log2(_LARGER(zeros, ones) / (zeros + ones)).sum() > _LIGHT)
+
     def resolve_all(self, variables: Iterable[int]) -> None:
         """Choose all of some variables, in their order."""
         unknown = [variable for variable in variables if self.known[variable] < 0]
-        if len(unknown) > self.tree.max_choices:
+        are_hopeless = self._are_hopeless(unknown)
+        if are_hopeless and not self.tree.depth:  # nothing else is in any other run
+            self.tree.fail(_too_many_bits(self.tree, len(unknown)))
+        if are_hopeless or len(unknown) > self.tree.max_choices:
             self.tree.leave_out()
         for variable in unknown:
             self.resolve(variable)
@@ -288,9 +313,13 @@ class BernoulliVariables:
             for group in self._groups:
                 for place, bit in group.law.sample(point_in).items():
                     bits[group.variables[place]] = bit
-            for variable in np.flatnonzero(bits < 0).tolist():
-                zeros = int(self.zeros[variable])
-                bits[variable] = point_in(0, zeros + int(self.ones[variable])) >= zeros
+            unknown = _NONZERO(bits < 0)[0]
+            zeros, ends = self.zeros[unknown], self.zeros[unknown] + self.ones[unknown]
+            if type(point_in) is IntervalPoints:
+                points = point_in.many(zeros * 0, ends)
+            else:
+                points = np.array([point_in(0, end) for end in ends.tolist()], dtype=np.int64)
+            bits[unknown] = points >= zeros
             self._sampled = bits
         return self._sampled
 
@@ -309,3 +338,11 @@ def _line_through(
     if slope == 0 or any(value != shift + slope * exponent for exponent, value in pairs):
         return None
     return slope, shift
+
+
+def _too_many_bits(tree: Branching, count: int) -> BudgetError:
+    return BudgetError(
+        f"{tree.name}: {count:,} random bits are looked at, so no output has a probability that "
+        f"counts; add them up, or sum up what they choose, or declare the law with lt.ClosedForm",
+        budget=_LIGHT,
+    )

@@ -15,10 +15,12 @@ import liptest as lt
 from liptest.enumerate.loops.coin_filters import with_coins_first
 from liptest.enumerate.loops.coin_masks import with_chosen_entries
 from liptest.verdicts import Decision
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 Q = Fraction(1, 4)
 
+_ROWS = "x = np.stack([data, data * 0.25], axis=1)\n"
 #: What is made of a mask of random bits and of data.
 MADE = {
     "a sum": "return int(data[mask].sum())",
@@ -58,6 +60,25 @@ MADE = {
     "two masks": "return int(data[mask & (data > 0)].sum())",
     "an index in an index": "order = np.arange(len(data))\nreturn int(data[order[mask]].sum())",
     "rows": "x = data.reshape(-1, 1)\nreturn int(x[mask].sum())",
+    "rows that are summed up": f"{_ROWS}return x[mask].sum(axis=0).tolist()",
+    "rows within": f"{_ROWS}return float(x[mask].sum(axis=1).sum())",
+    "rows that are cut": f"{_ROWS}own = x[mask]\nown = own * np.minimum(1, 1 / np.maximum(0.5, "
+    "np.linalg.norm(own, axis=1)))[:, None]\nreturn own.sum(axis=0).tolist()",
+    "rows by zeros": f"{_ROWS}return float((x[mask] @ np.zeros(2) + 1).sum())",
+    "a column of rows": f"{_ROWS}return float(x[mask][:, 1].sum())",
+    "rows and their numbers": f"{_ROWS}own, some = x[mask], data[mask]\n"
+    "return (own * some[:, None]).sum(axis=0).tolist()",
+    "rows with a sign of zero": f"{_ROWS}y = x * -1.0\nreturn str(y[mask].sum(axis=0).tolist())",
+    "the mean of rows": f"{_ROWS}own = x[mask]\n"
+    "return own.mean(axis=0).tolist() if len(own) else None",
+    "rows less a row": f"{_ROWS}return (x[mask] - np.array([0.5, 1.0])).sum(axis=0).tolist()",
+    "numbers that are clipped": "return int(data[mask].clip(0, 1).sum())",
+    "numbers that are clipped by NumPy": "return int(np.clip(data[mask], 1, 2).sum())",
+    "numbers that are clipped on one side": "return int(data[mask].clip(max=1).sum())",
+    "thirds": "return float((data[mask] / 3).sum())",
+    "roots": "return float(np.sqrt(data[mask]).sum())",
+    "divisions by zero": "with np.errstate(divide='ignore'):\n"
+    "    return float(np.minimum(1, 1 / data[mask]).sum())",
     "a table": "table = {True: 1, False: 2}\nreturn table[bool(mask[0])]",
     "a key that is missing": "table = {True: 1}\ntry:\n    return table[bool(mask[0])]\n"
     "except KeyError:\n    return None",
@@ -89,7 +110,7 @@ def expected_law(text: str, data: list[int]) -> dict[Any, Fraction]:
     return law
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", mostly_slow(MADE, 4))
 def test_the_law_is_that_of_all_bits(name: str) -> None:
     mechanism = program(f"mask = rng.random(len(data)) < {float(Q)}\n{MADE[name]}")
     for data in ([1, 0, 2], [0, 0], [3, 1, 1, 0]):
@@ -226,3 +247,20 @@ def test_pairs_of_plain_records_are_walked_as_they_are_written(name: str) -> Non
         assert found[0] == found[1]
     with pytest.raises(TypeError, match="int"):
         with_coins_first(program(text.replace("zip(data", "zip(3")))(data, np.random.default_rng(1))
+
+
+def test_bits_that_are_too_many_to_be_looked_at_are_given_up_at_once() -> None:
+    """All outcomes that a budget allows have next to no probability together."""
+    told = program("mask = rng.random(500) < 0.1\nreturn np.flatnonzero(mask).tolist()")
+    with pytest.raises(lt.errors.BudgetError, match="500 random bits"):
+        lt.output_law(told, np.array([0]))
+
+
+def test_rows_of_zeros_need_no_bits() -> None:
+    text = (
+        "x = np.zeros((500, 2))\nx[3] = data[0], 1\nmask = rng.random(500) < 0.25\n"
+        "own = x[mask]\nown = own / np.maximum(1, np.linalg.norm(own, axis=1))[:, None]\n"
+        "return own.sum(axis=0).tolist()"
+    )
+    law = lt.output_law(program(text), np.array([0]))
+    assert dict(law.items()) == {(0.0, 0.0): Fraction(3, 4), (0.0, 1.0): Fraction(1, 4)}
