@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from liptest.errors import InputError
 from liptest.symbolic.forms import Constraint, Form, Rational, lean
@@ -353,6 +353,32 @@ class Differences:
             for i, by in row:
                 rows.setdefault(i, []).append((number, lean(by)))
         return rows
+
+
+@dataclass(frozen=True)
+class AnswersOfSample:
+    """How far neighbours move some answers, all of them of one random sample or of all records.
+
+    ``order`` says of which sample, None for all records; no record is in it with more than
+    ``share``. ``missing``: where a record of the sample is missing, not replaced.
+    """
+
+    order: int | None
+    share: Fraction
+    replaced: Differences
+    missing: Differences
+
+
+class AnswersInGroups(Protocol):
+    """Answers of which some are told by themselves (docs/theory/size.md, S21)."""
+
+    def split_answers(self, numbers: frozenset[int]) -> list[frozenset[int]]:
+        """Answers that are to be looked at together: of one sample, and few enough."""
+        ...
+
+    def moves_of(self, numbers: frozenset[int]) -> AnswersOfSample | None:
+        """How far neighbours move some answers; None where they are not of one sample."""
+        ...
 
 
 @dataclass(frozen=True)

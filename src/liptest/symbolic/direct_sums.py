@@ -204,7 +204,7 @@ def find_released_sums(
             seen = find_bare_move(path, bare, part)
             if seen is not None:
                 return Price(None, delta, number, seen[0], why=seen[1])
-        pure, normal = _kinds(path, blocks)
+        pure, normal = split_blocks(path, blocks)
         sums.append(ReleasedSums(path, pure, NormalSums(normal)))
     return sums
 
@@ -222,7 +222,9 @@ def _dearest_pure(
     return max(prices, key=lambda price: price.epsilon or 0)
 
 
-def _kinds(released: AlignedPath, blocks: Sequence[Block]) -> tuple[list[Block], list[_Normal]]:
+def split_blocks(
+    released: AlignedPath, blocks: Sequence[Block]
+) -> tuple[list[Block], list[_Normal]]:
     """Blocks with a price, or without any, and sums with normal noise only."""
     pure, normal = [], []
     for block in blocks:
@@ -260,7 +262,7 @@ def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta:
     for move in moves:
         here = Differences(differences.size, (move,), "listed")
         pure = _dearest_pure(found, here, delta)
-        shift = _root(max(path_sums.normal.square(move) for path_sums in found))
+        shift = root_above(max(path_sums.normal.square(move) for path_sums in found))
         prices.append(_mix(pure, shift, move, delta))
         if prices[-1].epsilon is None:
             return prices[-1]
@@ -301,11 +303,11 @@ def largest_normal_shift(normal: NormalSums, differences: Differences) -> tuple[
         is_replaced = differences.relation != "added"
         own = None if weights is None else moments.square(weights, is_replaced=is_replaced)
         if weights and own is not None:
-            square += (_root(own) + _root(moments.square_of_margins(weights))) ** 2
+            square += (root_above(own) + root_above(moments.square_of_margins(weights))) ** 2
             normal = normal.without(moments.answers)
     if square and shift:
         others, _ = _shift_of_moves(normal, differences)
-        shift = min(shift, _root(others**2 + square))
+        shift = min(shift, root_above(others**2 + square))
     return shift, at
 
 
@@ -314,9 +316,9 @@ def _shift_of_moves(normal: NormalSums, differences: Differences) -> tuple[Fract
     core, box = differences.without_box(), differences.only_box()
     square, at = largest_square(normal, core)
     towards = {i: factor for normal_sum in normal.sums for i, factor in normal_sum.answers.items()}
-    shift = _root(square) + _root(_largest_in_box(normal, box))
+    shift = root_above(square) + root_above(_largest_in_box(normal, box))
     if square and box.box:
-        shift = min(shift, _root(_apart_from_box(normal, core, box)))
+        shift = min(shift, root_above(_apart_from_box(normal, core, box)))
     return shift, at or box.find_largest(towards)
 
 
@@ -373,7 +375,8 @@ def _largest_in_box(normal: NormalSums, box: Differences) -> Fraction:
     )
 
 
-def _root(square: Fraction) -> Fraction:
+def root_above(square: Fraction) -> Fraction:
+    """The square root, rounded up."""
     if not square:
         return square
     with precision(CERTIFIED_BITS):

@@ -25,6 +25,7 @@ from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
+from liptest.symbolic.step_prices import price_steps
 from liptest.values.reals.rounded_sums import ROUNDING
 
 #: First every released sum is paid for, then only what comparisons tell.
@@ -203,27 +204,50 @@ def _align(
                 dearest=followed.dearest,
                 has_far_too_many=many,
             )
-        if followed.ends and all(end.raises for end in followed.ends):
-            return Alignment(None, raises=followed.ends[0].output.exception)
-        if followed.missing is not None:
-            return _with_missing(followed, way, wanted, delta)
-        if followed.sample is not None and not followed.rounding:
-            alignment = _price_sampled(followed, way, wanted, delta)
-            if alignment is not None:
-                return alignment
-        if followed.rounding:
-            return _with_rounding(followed, way, wanted, delta)
-        if way == WAYS[0] and not delta and not isinstance(followed.differences, ManyDifferences):
-            # What the other way may prove is not first priced to the end in this one.
-            price = price_paths(followed.paths, followed.differences, wanted=wanted, gives_up=True)
-            if price.has_more:
-                rest = partial(_price, followed, way, wanted, delta)
-                return Alignment(None, reason=price.why, put_off=rest)
-            if price.epsilon is not None and (wanted is None or price.epsilon <= wanted):
-                return _with_dearest(followed, price)
-        return _price(followed, way, wanted, delta)
+        alignment = _price_followed(followed, way, wanted, delta)
+        return _or_in_steps(alignment, followed, way, wanted, delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
+
+
+def _price_followed(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+    if followed.ends and all(end.raises for end in followed.ends):
+        return Alignment(None, raises=followed.ends[0].output.exception)
+    if followed.missing is not None:
+        return _with_missing(followed, way, wanted, delta)
+    if followed.sample is not None and not followed.rounding:
+        alignment = _price_sampled(followed, way, wanted, delta)
+        if alignment is not None:
+            return alignment
+    if followed.rounding:
+        return _with_rounding(followed, way, wanted, delta)
+    if way == WAYS[0] and not delta and not isinstance(followed.differences, ManyDifferences):
+        # What the other way may prove is not first priced to the end in this one.
+        price = price_paths(followed.paths, followed.differences, wanted=wanted, gives_up=True)
+        if price.has_more:
+            rest = partial(_price, followed, way, wanted, delta)
+            return Alignment(None, reason=price.why, put_off=rest)
+        if price.epsilon is not None and (wanted is None or price.epsilon <= wanted):
+            return _with_dearest(followed, price)
+    return _price(followed, way, wanted, delta)
+
+
+def _or_in_steps(
+    alignment: Alignment, followed: Any, way: str, wanted: Fraction | None, delta: Fraction
+) -> Alignment:
+    """The lower price, where each group of answers counts by itself (docs/theory/size.md, S21)."""
+    if way != WAYS[0] or followed.in_groups is None or alignment.raises or followed.rounding:
+        return alignment
+    has_price = alignment.price is not None and alignment.price.epsilon is not None
+    may_be_lower = followed.has_samples or delta or not has_price or followed.differences.box
+    is_enough = has_price and wanted is not None and alignment.epsilon <= wanted
+    is_enough = is_enough and not followed.has_samples
+    if is_enough or not may_be_lower or followed.missing is not None:
+        return alignment
+    price = price_steps(followed.paths, followed.in_groups, delta=Fraction(delta))
+    if price.epsilon is None or float_above(price.epsilon) >= alignment.epsilon:
+        return alignment
+    return _with_dearest(followed, price)
 
 
 def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
