@@ -24,9 +24,9 @@ from liptest.gate.recipe_texts import (
     list_recipe,
     require_shallow,
 )
-from liptest.values.answers.answer_book import RowBound
 from liptest.values.pandas.user_numbers import HOWS, PerUser, add_by_users
 from liptest.values.reals.recipes import Recipe, evaluate
+from liptest.values.records.row_bounds import RowBound
 
 # Largest number that a row adds: what is told stays far inside the range of floats.
 _LARGEST = 1e100

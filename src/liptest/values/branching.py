@@ -89,6 +89,8 @@ class Branching(Protocol):
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int
+    #: So many random floats of one call count as one draw.
+    floats_at_once: int
     #: Whether symbolic data are read record by record, and whether rows of a frame are made for it.
     walks_records: bool
     makes_rows: bool

@@ -23,7 +23,7 @@ from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.reals import single_total  # noqa: F401
 from liptest.values.records.column import FUNCTIONS, STEADY, Column, Table, find_column
 from liptest.values.records.record_parts import find_line
-from liptest.values.records.record_storage import read_options
+from liptest.values.records.record_storage import read_options, take_records
 from liptest.values.unfollowed import LastTotal
 
 _NO_VALUE: Any = np._NoValue
@@ -97,9 +97,8 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
         return _mean(array.astype(np.float64), axis) if is_wide else NotImplemented
     if column.dtype.kind == "f" and column.dtype != np.float64:
         return NotImplemented
-    column.read_length()
     across = math.prod(column.own.shape[1:]) if axis is None else 1
-    scale = Fraction(1, column.answers.records * across)
+    scale = Fraction(1, column.read_length() * across)
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
 
@@ -486,6 +485,8 @@ def _take(
     constants: Any, places: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
 ) -> Any:
     column = find_column(places)
+    if column is None and out is None and mode == "raise":
+        return take_records(constants, places, axis)
     if column is None or issubclass(type(constants), Symbolic) or out is not None:
         return NotImplemented
     if axis not in (0, None) or (axis is None and np.ndim(constants) != 1):

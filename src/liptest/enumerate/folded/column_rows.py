@@ -28,7 +28,7 @@ from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import CountsRows
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.polars_frames import PolarsSeries
-from liptest.values.reals import real_bins, single_column, single_matrix  # noqa: F401
+from liptest.values.reals import real_bins, real_functions, single_column, single_matrix  # noqa: F401
 from liptest.values.reals.real_column import RealColumn, column_of_entries
 from liptest.values.reals.real_matrix import RealMatrix
 from liptest.values.reals.rounded_sums import Rounding

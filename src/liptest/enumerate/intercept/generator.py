@@ -63,7 +63,7 @@ from liptest.values.draws.whole_draws import uniform_entry
 from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.protocol import Symbolic, is_symbolic
-from liptest.values.records.column import find_column
+from liptest.values.records.record_storage import is_record_array
 from liptest.values.records.rows import DrawsRows
 
 #: Orders of so few are chosen one by one.
@@ -287,7 +287,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if np.dtype(dtype) != _FLOAT64 or out is not None:
                 tree.forbid("rng.random(dtype=, out=)", "leave both out")
             if size is not None:
-                return draw_floats(tree, self.shape_of(size))
+                return draw_floats(tree, self.shape_of(size, tree.floats_at_once))
         tree.draws += 1
         if tree.draws > tree.most_draws:
             tree.count_draws(0)
@@ -314,7 +314,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             number = UniformValue(self._tree, line)
             log = self._tree.draw_log
             return number if log is None else log.hand_out(number, line.law)
-        return draw_floats(self._tree, self.shape_of(size), line)
+        shape = self.shape_of(size, self._tree.floats_at_once)
+        return draw_floats(self._tree, shape, line)
 
     def _below_total(self, low: Any, high: Any) -> Any:
         """A number below a total of weights, or what that is on plain data; None for all others."""
@@ -496,7 +497,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         is_whole, total = isinstance(items, _WHOLE), 0
         if is_whole:
             total = int(items) if items > _FEW_ORDERED else 0
-        elif isinstance(items, (list, np.ndarray)) and np.ndim(items) == 1:
+        elif isinstance(items, (list, np.ndarray)) and np.ndim(items) in (1, 2):
             total = len(items)
         length = 1 if size is None else size
         if type(size) is tuple and len(size) < 2:
@@ -504,10 +505,10 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         if not isinstance(length, _WHOLE) or not 0 < length <= total or (is_whole and size is None):
             return None
         places = None if log is None else log.next_order(total, int(length))
-        column = None if is_whole else find_column(items)
+        are_records = is_record_array(items)
         if places is not None:
             drawn = places if is_whole else np.asarray(items)[places]
-        elif not has_answers or (column is None and not is_whole):
+        elif not has_answers or not (are_records or is_whole):
             return None
         else:
             positions = None
@@ -516,7 +517,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
                 if log is not None:
                     log.note_order(total, positions)
             order = DrawnOrder(self._tree, run.order_of(), total, int(length), positions)
-            drawn = order if column is None else column.drawn(order)
+            drawn = items[order] if are_records else order
         return drawn if size is not None else drawn[0]
 
     @raises_as_numpy
@@ -600,16 +601,23 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._refused("choice", count, None, True, p)
         return choice_weights(count, *key)
 
+    def shape_of(self, size: Any, at_once: int = 1) -> tuple[int, ...]:
+        """``size=`` as a tuple; ValueError below 0, aborts where it is too large.
+
+        ``at_once`` numbers count as one draw.
+        """
+        shape = self._read_shape(size)
+        self._tree.count_draws(-(-math.prod(shape) // at_once))
+        return shape
+
     @raises_as_numpy
-    def shape_of(self, size: Any) -> tuple[int, ...]:
-        """``size=`` as a tuple; ValueError below 0, aborts where it is too large."""
+    def _read_shape(self, size: Any) -> tuple[int, ...]:
         try:
             shape: tuple[int, ...] = (operator.index(size),)
         except TypeError:
             shape = tuple(operator.index(side) for side in size)
         if any(side < 0 for side in shape):
             raise ValueError("negative dimensions are not allowed")
-        self._tree.count_draws(math.prod(shape))
         return shape
 
     def _guard(self, size: Any) -> None:

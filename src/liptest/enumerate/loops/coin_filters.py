@@ -35,8 +35,9 @@ from liptest.values.chosen_places import read_mask
 from liptest.values.draws.packed_uniforms import draw_one_by_one
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
-from liptest.values.records.column import find_column
+from liptest.values.pandas.of_pandas import SeriesOfRecords
 from liptest.values.records.record_list import RecordList
+from liptest.values.records.record_storage import is_record_array
 
 _TAKEN_BY, _TAKEN_AT = f"{OWN_NAMES}taken_by_coins", f"{OWN_NAMES}taken_at_bits"
 # Where the name of a bit stands: it is assigned, and asked.
@@ -113,15 +114,18 @@ def take_at_bits(pair: Any, records: Any, bits: Any, wanted: bool) -> Any:
 
 
 def _find_column_of(records: Any) -> SymbolicArray | None:
-    """The column that records are, or a list of; None for all else."""
+    """The column or rows that records are, or a list of; None for all else."""
     column = records.column() if type(records) is RecordList else records
-    return column if find_column(column) is not None else None
+    if issubclass(type(column), SeriesOfRecords):
+        column = column.find_numbers()
+    return column if is_record_array(column) and column.storage.is_in_parts else None
 
 
 def _take(column: SymbolicArray, bits: Any, records: Any) -> Any:
     """Those whose bits are 1, as an array or a list, as the records are."""
     taken = column[bits]
-    return taken if column is records or records.is_of_numpy else taken.tolist()
+    are_numpys = column is records or (type(records) is RecordList and records.is_of_numpy)
+    return taken if are_numpys else taken.tolist()
 
 
 @contextmanager

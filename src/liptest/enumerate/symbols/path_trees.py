@@ -26,6 +26,7 @@ class PathTree(ChoiceTree):
 
     follows_data = True
     most_draws = MAX_DRAWS_OF_PATHS
+    floats_at_once = 64  # they are packed, and masks of records need no choices
     pasts: Pasts | None = None
     #: Of the way "passes": the loop that a run has entered.
     loops: LoopsOfPaths | None = None

@@ -28,10 +28,11 @@ from liptest.enumerate.symbols.user_rows import (
     plain_near,
 )
 from liptest.symbolic.answer_functions import FIRST_FUNCTION
-from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
-from liptest.values.answers.answer_book import AnswerBook, RowBound
+from liptest.symbolic.answers import Answer, AnswersInGroups, Differences, ManyDifferences, Move
+from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.pandas.user_numbers import PerUser, add_by_users
 from liptest.values.reals.recipes import RowCondition, evaluate
+from liptest.values.records.row_bounds import RowBound
 from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
 # Numbers that are shown where larger ones tell no more.
@@ -56,7 +57,12 @@ class RealData(UserRows):
         first = 0 if domain.is_full else 1
         self._cells = RowCells(domain.row_values - 1, first, limits, cuts or {}, conditions)
         comes_and_goes = domain.kind == "add_remove"
-        self._answers = AnswerBook(domain.rows, self._cells.count, comes_and_goes=comes_and_goes)
+        self._answers = AnswerBook(
+            domain.rows,
+            self._cells.count,
+            comes_and_goes=comes_and_goes,
+            has_positions=domain.is_full,
+        )
         self._answers.cells = self._cells
         self._answers.rows_of_user = domain.at_most
         self._counted: tuple[Any, dict[Any, Any]] = (None, {})
@@ -94,6 +100,9 @@ class RealData(UserRows):
         if key not in cells_known:
             cells_known[key] = self._rows_left(bound, dataset)
         cells, entries = cells_known[key]
+        if self._answers.parts[answer.number] is not None:  # of tables that have all rows
+            at = self._answers.records_of(answer.number, np.arange(len(cells)))
+            cells, entries = cells[at], {name: own[at] for name, own in entries.items()}
         recipe = self._answers.recipes.get(answer.number)
         if recipe is None:
             counts = np.bincount(cells, minlength=self._answers.values)
@@ -145,6 +154,16 @@ class RealData(UserRows):
         return self._answers.differences()
 
     @property
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """See ``AnswerBook``."""
+        return self._answers.sample()
+
+    @property
+    def in_groups(self) -> AnswersInGroups | None:
+        """See ``AnswerBook``."""
+        return None if self._domain.has_users else self._answers
+
+    @property
     def reads_length(self) -> bool:
         """Whether the number of rows was read, or the price depends on it."""
         if self._domain.has_users:
@@ -161,7 +180,7 @@ class RealData(UserRows):
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many rows of the value that adds most that 0 is near; others add least."""
         rows, entries = self._candidates()
-        if not len(rows):
+        if not len(rows) or self._answers.has_parts:
             return ()
         cells = self._cells.of(rows, entries)
         score = sum(float(by) * self._add(number, cells, entries) for number, by in table.items())
@@ -213,6 +232,8 @@ class RealData(UserRows):
             low, high = ends
             rest = [self._domain.slot(1, 1)] * (room - few) if self._domain.is_full else []
             bases = [high[1] or {}, low[1] or {}] if self._domain.is_full else [{}]
+            if self._answers.has_parts:  # the others add nothing, whoever of them is in a sample
+                bases = [{}]
             for base in bases:
                 pair = [low] * few, [high] * few
                 pairs.append(self._domain.pair(*pair, rest, base))

@@ -235,16 +235,30 @@ def _add_facts_of_data(
             data.vanishing({numbers[0]: numbers for numbers in told}),
         )
         return replace(followed, missing=gone)
-    if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
-        sample = data.sample
-        if sample is not None:
-            sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
-        followed = replace(followed, sample=sample)
+    if isinstance(data, Records | UserRows):
+        followed = _add_samples(followed, data, path_run, leaves)
     if isinstance(data, UserRows):
         followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     if isinstance(data, UserRows | Records):
         followed = replace(followed, rounded=data.rounded)
     return followed
+
+
+def _add_samples(
+    followed: SymbolicPaths, data: Records | UserRows, path_run: AlignedRun, leaves: list[PathEnd]
+) -> SymbolicPaths:
+    """With how answers move by themselves, and random samples that nothing tells."""
+    functions = tuple(path_run.functions.values())
+    if all(leaf.keeps_sample for leaf in leaves):
+        sample: Any = data.sample
+        if sample is not None:
+            sample = sample[0], with_functions(sample[1], functions)
+        in_groups = None if functions else data.in_groups
+        has_samples = bool(path_run.orders)
+        return replace(followed, sample=sample, in_groups=in_groups, has_samples=has_samples)
+    if path_run.orders or functions:
+        return followed
+    return replace(followed, in_groups=data.in_groups)
 
 
 def _are_paths_of_sums(followed: SymbolicPaths, leaves: list[PathEnd]) -> bool:

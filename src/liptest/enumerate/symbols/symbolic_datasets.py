@@ -28,7 +28,7 @@ from liptest.enumerate.symbols.real_rows import RealData
 from liptest.enumerate.symbols.symbolic_paths import Pairs
 from liptest.enumerate.symbols.user_rows import UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answer_functions import AnswerFunction, AnswerSum, answer_value
-from liptest.symbolic.answers import Answer, Differences, Move
+from liptest.symbolic.answers import Answer, AnswersInGroups, Differences, Move
 from liptest.symbolic.forms import Form
 
 # Register their types.
@@ -227,6 +227,11 @@ class Records:
     def sample(self) -> tuple[Fraction, Differences] | None:
         """See ``AnswerBook``."""
         return self._answers.sample()
+
+    @property
+    def in_groups(self) -> AnswersInGroups | None:
+        """See ``AnswerBook``."""
+        return self._answers
 
     def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
         change = self._answers.change_of_move(move)

@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 
 from liptest.data.domains import IntArray
 from liptest.mechanisms.laws import Output
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.answers import (
+    AlignedPath,
+    Answer,
+    AnswersInGroups,
+    Differences,
+    ManyDifferences,
+    Move,
+)
 from liptest.symbolic.curved_masses import CurvedCondition
 from liptest.symbolic.curves import Curve
 from liptest.symbolic.noise import Noise
@@ -87,6 +94,10 @@ class SymbolicPaths:
     rounding: Fraction = Fraction(0)
     #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).
     sample: tuple[Fraction, Differences] | None = None
+    #: How far answers of one sample move by themselves (``AnswersInGroups``).
+    in_groups: AnswersInGroups | None = None
+    #: Whether some answers are of random samples.
+    has_samples: bool = False
     #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
     missing: tuple[Fraction, Differences] | None = None
     #: What records add to an answer by their values, or numbers of the data by their places.

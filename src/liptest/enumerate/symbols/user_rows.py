@@ -18,14 +18,15 @@ from liptest.data.domains import IntArray
 from liptest.data.tables import NearTables, RowsOfUsers, Table
 from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.symbols.symbolic_paths import Pairs
-from liptest.symbolic.answers import Answer, ManyDifferences, Move
+from liptest.symbolic.answers import Answer, AnswersInGroups, Differences, ManyDifferences, Move
 from liptest.values.answers.aligned import AlignedRun
-from liptest.values.answers.answer_book import AnswerBook, RowBound
+from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.pandas.user_numbers import PerUser, add_by_users
 from liptest.values.reals.rounded_sums import rounding_in_words
 from liptest.values.records.column import Column
+from liptest.values.records.row_bounds import RowBound
 from liptest.values.records.row_cells import RowCells
 
 # Users, more or less, of plain tables.
@@ -85,6 +86,16 @@ class UserRows:
     @property
     def cells(self) -> RowCells | None:
         """What rows with real columns have in common; None where there are none."""
+        return None
+
+    @property
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """As of ``AnswerBook``; no random sample of users is followed."""
+        return None
+
+    @property
+    def in_groups(self) -> AnswersInGroups | None:
+        """As of ``AnswerBook``; None for users, who have several rows."""
         return None
 
     @property

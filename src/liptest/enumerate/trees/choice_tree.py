@@ -193,6 +193,8 @@ class ChoiceTree:
     pasts: Any = None
     #: Draws in one run.
     most_draws = MAX_DRAWS
+    #: So many random floats of one call count as one draw.
+    floats_at_once = 1
     #: What is told of loops that start over (``loops_of_paths``).
     loops: Any = None
     #: Runs that came to an end, of all trees: one tree may be walked within a run of another.

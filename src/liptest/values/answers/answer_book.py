@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError, UnsupportedRandomnessError
+from liptest.errors import InputError
 from liptest.symbolic.answers import (
     Answer,
     Differences,
@@ -23,7 +23,8 @@ from liptest.symbolic.answers import (
     subtract_moves,
     without_gone,
 )
-from liptest.values.answers.balls import BallOfAnswers
+from liptest.values.answers.answers_by_sample import AnswersBySample, Relation
+from liptest.values.answers.balls import BallOfAnswers, find_round
 from liptest.values.answers.kinds_of_values import (
     find_kinds,
     keep_lean,
@@ -34,53 +35,25 @@ from liptest.values.answers.kinds_of_values import (
 from liptest.values.reals.recipes import has_known
 from liptest.values.reals.rounded_sums import NO_ROUNDING, Rounding
 from liptest.values.records.marginals import Marginal, Marginals, Tables
-from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, find_places
+from liptest.values.records.record_parts import (
+    MOST_PARTS,
+    DrawnPart,
+    Part,
+    Place,
+    find_places,
+    take_part,
+)
+from liptest.values.records.row_bounds import RowBound
 
 Table = NDArray[Any]
 # Sums of real numbers that one record adds to, and corners of all boxes.
 _MOST_WIDE, _MOST_CORNERS = 8, 100_000
 # Changes of a record that are listed, over all kinds of positions.
-_MOST_LISTED = 500_000
+_MOST_LISTED, _MOST_LISTED_IN_BALLS = 500_000, 2_000
 _FEW_ROWS = 8
 
 
-@dataclass(frozen=True)
-class RowBound:
-    """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves.
-
-    With ``order`` a float64 by value, and the first ones are those of the smallest. With ``by`` an
-    int64 by value, and these are the first rows of each user in each group. ``is_all``: all rows of
-    users who have at most so many, and none of the others.
-    """
-
-    before: RowBound | None
-    kept: bytes
-    most: int
-    order: bytes = b""
-    by: bytes = b""
-    is_all: bool = False
-
-    @property
-    def rows(self) -> int:
-        """The most rows of a user that are left."""
-        most = self.most * len(self.groups())
-        return most if self.before is None else min(most, self.before.rows)
-
-    def groups(self) -> list[Table]:
-        """By group which values are of it, (values,) truths each."""
-        kept = np.frombuffer(self.kept, dtype=np.bool_)
-        if not self.by:
-            return [kept]
-        codes = np.frombuffer(self.by, dtype=np.int64)
-        return [kept & (codes == code) for code in np.unique(codes[kept])]
-
-    def count_left_of_equal(self, times: int) -> int:
-        """How many of so many equal rows of a user are left."""
-        there = times if self.before is None else self.before.count_left_of_equal(times)
-        return 0 if self.is_all and there > self.most else min(there, self.most)
-
-
-class AnswerBook:
+class AnswerBook(AnswersBySample):
     """The answers of an analysis: sums over all records of a table, equal ones once.
 
     Parameters
@@ -106,6 +79,7 @@ class AnswerBook:
         self.records = self.all_records = records
         self.values = values
         self.comes_and_goes = comes_and_goes
+        self.relation: Relation = "added" if comes_and_goes else "replaced"
         self.has_positions = has_positions
         self.tables = Tables()
         #: The kinds of rows of a table by its columns; None where they are not told apart.
@@ -271,7 +245,7 @@ class AnswerBook:
 
         Sums of floats that are added up in another ``order`` are another answer.
         """
-        key = recipe, self.bound, order
+        key = recipe, self.bound, self.part, order
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.tables)
@@ -320,7 +294,7 @@ class AnswerBook:
         if any(number in earlier.places.values() for earlier in self.balls.values()):
             return
         made = BallOfAnswers(ball.exponent, ball.radius, {})
-        answers = self.balls.setdefault((key, self.bound), made)
+        answers = self.balls.setdefault((key, self.bound, self.part), made)
         answers.places.setdefault(ball.place, number)
 
     def note_moments(self, key: Any, places: dict[tuple[int, int], int], size: Fraction) -> None:
@@ -397,28 +371,6 @@ class AnswerBook:
         earlier = self.shares.get(order, share)
         self.shares[order] = None if earlier is None or share is None else max(earlier, share)
 
-    def sample(self) -> tuple[Fraction, Differences] | None:
-        """What no record is sampled with more than, where all answers are of one random sample.
-
-        The differences are those of neighbours where the record is sampled in both or in one of
-        them (docs/theory/size.md, S11). None where answers are of other records, too.
-        """
-        parts = [part for part in self.parts if isinstance(part, DrawnPart)]
-        if not parts or len(parts) < len(self.parts) or len({part.order for part in parts}) > 1:
-            return None
-        if self.largest:
-            return None  # what a record adds is not known from its value alone
-        size = len(self.tables)
-        if parts[0].places is None:
-            rows = self._rows_of_kinds(range(size))[1]
-            share = self.shares[parts[0].order]
-            moves = Differences.of_tables([*rows, {}], size=size)
-            return None if share is None else (share, moves.widen_by(self.margins))
-        if len({part.length for part in parts}) > 1:
-            return None
-        taken = {place for part in parts for place in part.places or ()}
-        return Fraction(len(taken), self.all_records), self.differences()
-
     def at(self, places: range) -> AnswerBook | None:
         """The same book, for sums over the records at some of its places."""
         part = self.part
@@ -440,13 +392,7 @@ class AnswerBook:
 
     def records_of(self, answer: int, dataset: NDArray[Any]) -> NDArray[Any]:
         """The records that an answer sums over, in a run at a point."""
-        part = self.parts[answer]
-        if part is None or isinstance(part, range):
-            return dataset if part is None else dataset.take(np.asarray(part))
-        if part.order not in self.orders:
-            raise UnsupportedRandomnessError("a sample is known only in the run that drew it")
-        drawn = self.orders[part.order]
-        return dataset.take(drawn if part.places is None else drawn[np.asarray(part.places)])
+        return take_part(dataset, self.parts[answer], self.orders)
 
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
         """The answer where so many records are of each kind that it tells apart."""
@@ -465,34 +411,63 @@ class AnswerBook:
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
-        boxed, size = self._box(), len(self.tables)
-        if self.has_parts:
-            moves = Differences.listed(self._changes(boxed), size=size).between(self.largest)
+        size = len(self.tables)
+        if len(set(self.parts)) > 1:
+            boxed = self._box(range(size), self.relation)
+            listed = self._changes(boxed)
+            if listed is None:  # they are told apart step by step (``moves_of``)
+                listed, boxed = [{}], self._find_widths(range(size), self.relation)
+            moves = Differences.listed(listed, size=size).between(self.largest)
             return moves.widen_by(self.margins).widen_by(boxed)
-        rows = self._corners(set(range(size)) - boxed.keys())
-        if self.comes_and_goes:
-            assert not rows[0]  # a sum over what is not there
-            moves = Differences.of_tables(rows[1:], relation="added", size=size)
-        else:
-            moves = Differences.of_tables(rows, size=size)
-        moves = moves.between(self.largest).in_balls(self._round_balls())
-        moves = moves.widen_by(self.margins).widen_by(boxed)
+        moves = self.differences_of(range(size), self.relation)
         return moves.with_moments(self._moments(None))
 
-    def _box(self) -> dict[int, Fraction]:
-        """Sums of real numbers that are too many for corners: by how much a record moves each."""
-        inside = {number for ball in self.balls.values() for number in ball.places.values()}
-        # A record is in one of many blocks.
-        wide = [n for n in self.largest if n not in inside and n not in self.blocks]
-        are_open = {n: self.largest[n] != self.tables[n] for n in wide}
-        counts = sum(are_open.values(), np.zeros(self.values, dtype=np.int64))
-        if counts.max(initial=0) <= _MOST_WIDE and (2.0**counts).sum() <= _MOST_CORNERS:
-            return {}
-        open_ones = [n for n in wide if are_open[n].any()]
-        ends = {n: (self.tables[n].min().item(), self.largest[n].max().item()) for n in open_ones}
+    def differences_of(self, numbers: Collection[int], relation: Relation) -> Differences:
+        """Of answers of the same records, of which one changes."""
+        boxed, size = self._box(numbers, relation), len(self.tables)
+        rows = self._corners(set(numbers) - boxed.keys())
         if self.comes_and_goes:
+            assert not rows[0]  # a sum over what is not there
+            rows = rows[1:]
+        if relation == "added":
+            moves = Differences.of_tables(rows, relation="added", size=size)
+        else:
+            rows += [{}] if relation == "either" else []
+            moves = Differences.of_tables(rows, size=size)
+        margins = {number: by for number, by in self.margins.items() if number in numbers}
+        moves = moves.between(self.largest).in_balls(find_round(self.balls))
+        return moves.widen_by(margins).widen_by(boxed)
+
+    def _box(self, numbers: Collection[int], relation: Relation) -> dict[int, Fraction]:
+        """Sums of real numbers that are too many for corners: by how much a record moves each."""
+        return self._find_widths(self.find_too_many(numbers), relation)
+
+    def _find_widths(self, numbers: Iterable[int], relation: Relation) -> dict[int, Fraction]:
+        """By how much a record moves each answer at most."""
+        tables = {n: (self.tables[n], self.largest.get(n, self.tables[n])) for n in numbers}
+        ends = {n: (low.min().item(), high.max().item()) for n, (low, high) in tables.items()}
+        if relation == "added":
             return {n: max(Fraction(high), -Fraction(low)) for n, (low, high) in ends.items()}
+        if relation == "either":
+            ends = {n: (min(low, 0), max(high, 0)) for n, (low, high) in ends.items()}
         return {n: Fraction(high) - Fraction(low) for n, (low, high) in ends.items()}
+
+    def find_too_many(self, numbers: Collection[int]) -> list[int]:
+        """Answers of real numbers that have too many corners together: those in no ball, or all."""
+        # A record is in one of many blocks.
+        wide = [n for n in numbers if n in self.largest and n not in self.blocks]
+        are_open = {n: self.largest[n] != self.tables[n] for n in wide}
+        balls = [ball.corners(set(wide)) for ball in self.balls.values()]
+        inside = {n for ball in balls for corner in ball for n in corner}
+        counts = sum(
+            (are_open[n] for n in wide if n not in inside), np.zeros(self.values, dtype=np.int64)
+        )
+        of_balls = math.prod(len(ball) for ball in balls if ball)
+        corners = of_balls * float((2.0**counts).sum())
+        if counts.max(initial=0) <= _MOST_WIDE and corners <= _MOST_CORNERS:
+            return []
+        are_few = of_balls * self.values <= _MOST_CORNERS
+        return [n for n in wide if are_open[n].any() and not (are_few and n in inside)]
 
     @property
     def has_parts(self) -> bool:
@@ -522,11 +497,16 @@ class AnswerBook:
         differences = Differences.listed([dict(move) for move in moves], size=len(self.tables))
         return differences.widen_by(self.margins)
 
-    def _changes(self, boxed: Container[int]) -> list[dict[int, Fraction]]:
-        """What a replaced record changes, at any position, in answers that are not boxed."""
+    def _changes(self, boxed: Container[int]) -> list[dict[int, Fraction]] | None:
+        """What a replaced record changes, at any position, in answers that are not boxed.
+
+        None where these are too many to be listed, and some are of random samples.
+        """
         moves: dict[Move, None] = {}
-        listed = 0
-        for place in self.places():
+        listed, are_random = 0, any(isinstance(part, DrawnPart) for part in self.parts)
+        places = find_places(self.parts, self.all_records) if are_random else self.places()
+        most = _MOST_LISTED_IN_BALLS if self.balls and are_random else _MOST_LISTED
+        for place in () if places is None else places:
             numbers = [number for number in place.answers if number not in boxed]
             rows = dict.fromkeys(tuple(row.items()) for row in self._corners(numbers))
             alone = {number for row in rows for number, _ in row}
@@ -536,14 +516,16 @@ class AnswerBook:
                 listed += len(steps)
                 continue
             listed += len(rows) ** 2
-            if listed > _MOST_LISTED:
+            if listed > most and are_random:
+                return None
+            if listed > most:
                 raise InputError(
                     f"changes of records with {len(rows):,} values in different parts are too many "
                     f"to be listed",
                     name="data",
                 )
             moves.update(dict.fromkeys(subtract_moves(*pair) for pair in permutations(rows, 2)))
-        return [dict(move) for move in moves]
+        return None if places is None else [dict(move) for move in moves]
 
     def differences_of_users(
         self, most: int
@@ -552,8 +534,9 @@ class AnswerBook:
 
         Rows that differently bounded sums are of may be different ones (tables, B5).
         """
-        size, parts, boxed = len(self.tables), [], self._box()
-        relation: Any = "added" if self.comes_and_goes else "replaced"
+        size, parts = len(self.tables), []
+        boxed = self._box(range(size), self.relation)
+        relation: Any = self.relation
         bounds = tuple(dict.fromkeys(self.bounds))
         for bound in bounds:
             numbers = {n for n, other in enumerate(self.bounds) if other == bound}
@@ -567,7 +550,7 @@ class AnswerBook:
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
             part = Differences.of_tables(kept, relation=relation, size=size)
-            part = part.between(self.largest).in_balls(self._round_balls()).widen_by(own)
+            part = part.between(self.largest).in_balls(find_round(self.balls)).widen_by(own)
             part = part.with_moments(self._moments(bound))
             parts.append((times, part))
         if any(self.margins.values()):
@@ -621,14 +604,6 @@ class AnswerBook:
                     if ends or balls:
                         vertices.append({n: by for n, by in made.items() if by})
         return vertices
-
-    def _round_balls(self) -> tuple[tuple[frozenset[int], Fraction], ...]:
-        """Of vectors in a Euclidean ball: by how much corners lie outside of it."""
-        return tuple(
-            (frozenset(ball.places.values()), ball.factor)
-            for ball in self.balls.values()
-            if ball.exponent == 2 and len(ball.places) > 1
-        )
 
     def _rows_of_kinds(self, numbers: Sequence[int]) -> tuple[list[int], list[dict[int, Fraction]]]:
         """The first value of each kind (``find_kinds``) in these answers, and what it adds."""

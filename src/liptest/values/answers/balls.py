@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,3 +38,12 @@ class BallOfAnswers:
         size = self.factor * self.radius
         own = sorted(those & set(self.places.values()))
         return [{n: sign * size} for n in own for sign in (1, -1)]
+
+
+def find_round(balls: Mapping[Any, BallOfAnswers]) -> tuple[tuple[frozenset[int], Fraction], ...]:
+    """Of vectors in a Euclidean ball: by how much corners lie outside of it."""
+    return tuple(
+        (frozenset(ball.places.values()), ball.factor)
+        for ball in balls.values()
+        if ball.exponent == 2 and len(ball.places) > 1
+    )

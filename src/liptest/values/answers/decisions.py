@@ -23,6 +23,7 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching, UnweightedBranches
+from liptest.values.draws.coin_samples import SamplesOfCoins
 from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.draws.questions import PathCondition
 from liptest.values.lines import find_asking_line
@@ -333,8 +334,8 @@ class DecidingRun(NoiseRun):
         self.wholes: dict[int, tuple[Any, Form]] = {}
         #: Random orders of records, by what tells them apart.
         self.orders: dict[Any, int] = {}
-        #: Of coins that choose records: whether nothing else was asked of them.
-        self.coins: list[Callable[[], bool]] = []
+        #: Of coins that choose records.
+        self.coins = SamplesOfCoins()
         # So that no id is used twice on a path.
         self._kept: list[Any] = []
 
@@ -380,7 +381,7 @@ class DecidingRun(NoiseRun):
     @property
     def keeps_sample(self) -> bool:
         """Whether nothing tells which records were chosen by coins."""
-        return all(are_free() for are_free in self.coins)
+        return self.coins.are_kept
 
     def order_of(self, key: Any = None) -> int:
         """The number of a random order, the same for the same key; None stands for a new one."""

@@ -62,7 +62,7 @@ def norm_test(column: RealColumn, bound: Any) -> NormTest | None:
 def choose_by_norm(test: NormTest, above: Any, other: Any) -> SymbolicArray:
     """``np.where(v > bound, above, other)``."""
     column = test.column
-    left, right = (column._part(one, "numpy.where") for one in (test.above(above), other))
+    left, right = (column.part_of(one, "numpy.where") for one in (test.above(above), other))
     first, second = left.operand(), right.operand()
     ball = _joint_ball(test, first, second)
     low, high = np.minimum(left.low, right.low), np.maximum(left.high, right.high)

@@ -79,7 +79,7 @@ class OpenTruths(RecordStorage):
 
     def _join(self, ufunc: Any, is_falling: bool, inputs: tuple[Any, ...]) -> Any:
         use = f"numpy.{ufunc.__name__}"
-        parts = [self.number._part(_as_number(one), use) for one in inputs]
+        parts = [self.number.part_of(_as_number(one), use) for one in inputs]
         ends = [ufunc(*(getattr(part, end) for part in parts)) for end in ("low", "high")]
         recipe = ufunc, *(part.recipe for part in parts)
         low, high = ends[::-1] if is_falling else ends
@@ -96,8 +96,7 @@ class OpenTruths(RecordStorage):
         if function in (np.sum, np.count_nonzero, np.mean) and len(arguments) == 1 and not given:
             if function is not np.mean:
                 return self.number.sum_up("numpy.sum", kind=np.int64)
-            self.number.answers.read_length()
-            records = self.number.answers.records
+            records = self.number.read_length()
             return self.number.sum_up("numpy.mean", scale=Fraction(1, records))
         if function is np.where and len(arguments) == 3 and not options:
             return self._choose(*arguments[1:])
@@ -105,7 +104,7 @@ class OpenTruths(RecordStorage):
 
     def _choose(self, *pair: Any) -> Any:
         use, own = "numpy.where", self.number
-        left, right = (own._part(_as_number(one), use) for one in pair)
+        left, right = (own.part_of(_as_number(one), use) for one in pair)
         is_left, is_right = own.low > 0, own.high == 0
         low, high = (
             np.where(is_left, first, np.where(is_right, second, extreme(first, second)))

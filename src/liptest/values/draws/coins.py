@@ -25,16 +25,19 @@ class Coins:
         The same for the same bits.
     draw
         Draws them, at a point.
-    share
+    find_share
         What no bit is 1 with more than; None where they depend on each other.
     are_free
         Whether nothing was asked of them yet.
+    variables
+        Of what bits they are functions.
     """
 
     key: Any
     draw: Callable[[np.random.Generator], NDArray[Any]]
-    share: Fraction | None
+    find_share: Callable[[], Fraction | None]
     are_free: Callable[[], bool]
+    variables: NDArray[np.int64]
 
 
 def record_coins(variables: BernoulliVariables, tables: TruthTables) -> Coins | None:
@@ -47,9 +50,16 @@ def record_coins(variables: BernoulliVariables, tables: TruthTables) -> Coins | 
         variables.draw(own, rng)
         return variables.current(tables).model().copy()
 
-    share = None
-    is_each_one = tables.count == 1 and len(own) > 0 and tables.variables.min() >= 0
-    if is_each_one and len(np.unique(own)) == len(own):
-        share = variables.largest_share(own, tables.table[..., 1].ravel())
+    def find_share() -> Fraction | None:
+        is_each_one = tables.count == 1 and len(own) > 0 and tables.variables.min() >= 0
+        if not is_each_one or not _are_distinct(own):
+            return None
+        return variables.largest_share(own, tables.table[..., 1].ravel())
+
     key = tables.shape, tables.variables.tobytes(), tables.table.tobytes()
-    return Coins(key, draw, share, partial(variables.are_free, own))
+    return Coins(key, draw, find_share, partial(variables.are_free, own), own)
+
+
+def _are_distinct(variables: NDArray[np.int64]) -> bool:
+    are_sorted = bool((variables[1:] > variables[:-1]).all())
+    return are_sorted or len(np.unique(variables)) == len(variables)

@@ -253,6 +253,10 @@ class SeriesOfRecords(SeriesOfPandas):
 
     branching = find_branching("array")
 
+    def find_numbers(self) -> Any:
+        """Its column, where it has a number of each record; None for all else."""
+        return None
+
 
 class _Words(Symbolic):
     def __init__(self, branching: Branching, advice: str, described: str) -> None:

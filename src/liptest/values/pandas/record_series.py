@@ -103,6 +103,9 @@ class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
         """Other numbers of the same records."""
         return RecordSeries(array, self.name)
 
+    def find_numbers(self) -> SymbolicArray | None:
+        return self.array if self.names is None else None
+
     def numbers(self, use: str) -> SymbolicArray:
         """Its column; names are refused."""
         if self.names is not None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.answers.answer_book import RowBound
 from liptest.values.reals.recipes import Recipe, evaluate
+from liptest.values.records.row_bounds import RowBound
 
 #: What is made of the number of rows, or of entries, alone.
 COUNTS = ("size", "count", "nunique")

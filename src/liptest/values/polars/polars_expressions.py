@@ -432,8 +432,7 @@ def average_rows(refuse: Any, series: RecordSeries) -> Any:
     storage: Any = series.numbers(".mean()").storage
     if storage.kept is not None:
         return refuse(".mean() where the number of rows is private", "divide noisy sums")
-    records = storage.answers.records
-    storage.answers.read_length()
+    records = storage.read_length()
     use = storage.branching.noise.in_own_order(".mean()")
     if type(storage) is RealColumn:
         return storage.sum_up(use, in_pairs=False, scale=Fraction(1, records))

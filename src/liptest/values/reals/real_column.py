@@ -46,13 +46,12 @@ from liptest.values.reals.recipes import (
 )
 from liptest.values.reals.rounded_sums import column_rounding
 from liptest.values.records.column import Column, find_column
+from liptest.values.records.column_parts import ColumnInParts
 from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_storage import (
     ADVICE,
-    JOINS,
     OwnNumbers,
-    answer_einsum,
-    read_options,
+    makes_upright,
 )
 
 Table = NDArray[Any]
@@ -62,7 +61,7 @@ _SAME_SUMS = {"numpy.mean": "numpy.sum"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
-class RealColumn(OwnNumbers):
+class RealColumn(ColumnInParts, OwnNumbers):
     """See the module.
 
     Parameters
@@ -138,6 +137,16 @@ class RealColumn(OwnNumbers):
     def is_alike(self, other: Any) -> bool:
         return type(other) is RealColumn and self.has_records_of(other)
 
+    @property
+    def is_selection(self) -> bool:
+        return self.kept is not None
+
+    def whole_view(self) -> RealColumn:
+        return self._copy(self.answers, self.kept)
+
+    def in_book(self, book: Any) -> RealColumn:
+        return self._copy(book, self.kept)
+
     def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
         """The same entries of other records."""
         ends = self.low, self.high
@@ -170,8 +179,7 @@ class RealColumn(OwnNumbers):
     def shape(self) -> tuple[int, ...]:
         if self.kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
-        self.answers.read_length()
-        return (self.answers.records,)
+        return (self.read_length(),)
 
     def cells(self) -> Any:
         return self.refuse("a use that looks at single records", ADVICE)
@@ -220,17 +228,20 @@ class RealColumn(OwnNumbers):
 
     def entries_at(self, index: Any) -> Any:
         self.lend()
-        if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
+        if makes_upright(index):
             return self.as_rows(self)
         if index is None or (type(index) is tuple and index == (None, slice(None))):
             return self.as_rows(self).T
+        part = self.find_part(index)
+        if part is not None:
+            return SymbolicArray(part)
         mask = find_column(index)
-        if mask is None or not self._may_select(mask):
+        if mask is None or not self.may_select(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         return SymbolicArray(self._copy(self.answers, kept))
 
-    def _may_select(self, mask: Column) -> bool:
+    def may_select(self, mask: Column) -> bool:
         """Whether it is one truth of each of the same records."""
         is_line = mask.dtype == np.bool_ and mask.own.ndim == 1
         return is_line and self.has_records_of(mask)
@@ -241,10 +252,13 @@ class RealColumn(OwnNumbers):
         use = f"numpy.{ufunc.__name__}"
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
+        masked = Column.multiply_by_bits(ufunc, inputs)
+        if masked is not None:
+            return masked
         if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
             return self.refuse(f"{use} with another exponent than 2")
         parts = [
-            self._part(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
+            self.part_of(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
         ]
         if ufunc in COMPARISONS:
             return self._compare(ufunc, parts, use)
@@ -272,7 +286,7 @@ class RealColumn(OwnNumbers):
         shape = self.low.shape
         return np.broadcast_to(ends[0], shape), np.broadcast_to(ends[1], shape)
 
-    def _part(self, value: Any, use: str, *, is_of_any_size: bool = False) -> _Part:
+    def part_of(self, value: Any, use: str, *, is_of_any_size: bool = False) -> _Part:
         """An input: its ends, and how it is calculated."""
         kind = type(value)
         if kind is SymbolicArray:
@@ -596,105 +610,5 @@ def _is_point(part: _Part) -> bool:
     return bool(np.array_equal(part.low, part.high)) and part.recipe[0] in ("number", "table")
 
 
-# ---- functions
-
-
-def _sum(
-    column: RealColumn, array: Any, axis: Any = None, dtype: Any = None, **options: Any
-) -> Any:
-    given = read_options(options)
-    if axis not in (None, 0) or given or array.storage is not column:
-        return NotImplemented
-    if dtype is None:
-        return column.sum_up("numpy.sum")
-    of_type: Any = column.astype(np.dtype(dtype)).storage
-    return of_type.sum_up("numpy.sum", in_pairs=False)
-
-
-def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = read_options(options)
-    if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
-        return NotImplemented
-    column.answers.read_length()
-    return column.sum_up("numpy.mean", scale=Fraction(1, column.answers.records))
-
-
-def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
-    given = {name: option for name, option in options.items() if option is not np._NoValue}
-    low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
-    high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
-    if out is not None or given or len(bounds) > 2 or array.storage is not column:
-        return NotImplemented
-    clipped = array
-    for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
-        if bound is not None and bound is not np._NoValue:
-            clipped = ufunc(clipped, bound)
-    return clipped
-
-
-def _average(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    return _mean(column, array, axis, **options)
-
-
-def _dot(column: RealColumn, left: Any, right: Any, out: Any = None) -> Any:
-    """A product with numbers of the same records, or with equal constants."""
-    made = column.multiply(left, right)
-    if made is not NotImplemented:
-        return NotImplemented if out is not None else made
-    pair = [_one_of_equal(column, operand) for operand in (left, right)]
-    if out is not None or any(operand is None for operand in pair):
-        return NotImplemented
-    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False, is_product=True)
-
-
-def _one_of_equal(column: RealColumn, operand: Any) -> Any:
-    if type(operand) is SymbolicArray:
-        return operand
-    is_line = type(operand) is np.ndarray and operand.ndim == 1 and operand.dtype.kind in "iuf"
-    if not is_line or column.kept is not None or len(operand) != column.shape[0]:
-        return None
-    return operand[0] if np.all(operand == operand[0]) else None
-
-
-def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
-    mask = find_column(condition)
-    if mask is None or len(pair) != 2 or not column._may_select(mask):
-        return NotImplemented
-    parts = [column._part(operand, "numpy.where") for operand in pair]
-    ends = [
-        np.where(mask.table, *(getattr(part, end) for part in parts)) for end in ("low", "high")
-    ]
-    chosen = ("table", mask.table.dtype.char, mask.table.tobytes())
-    recipe = (np.where, chosen, *(part.recipe for part in parts))
-    return column.like((ends[0], ends[1]), recipe)
-
-
-def _same(function: Any) -> Any:
-    def make(column: RealColumn, array: Any, **options: Any) -> Any:
-        return NotImplemented if options else column.count()
-
-    return make
-
-
-def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -> Any:
-    if out is not None or type(decimals) is not int or decimals != 0:
-        return NotImplemented
-    return np.rint(array)
-
-
-#: How functions of NumPy are followed; more of them register themselves (``real_bins``).
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: _sum,
-    np.mean: _mean,
-    np.average: _average,
-    np.dot: _dot,
-    np.clip: _clip,
-    np.where: _where,
-    np.round: _round,
-    np.around: _round,
-    np.bincount: lambda column, *arguments, **options: Column.bincount(*arguments, **options),
-    np.size: _same(np.size),
-    np.ndim: lambda column, array: 1,
-    np.einsum: answer_einsum,
-    **JOINS,
-}
+#: How functions of NumPy are followed; modules register theirs (``real_functions``, ``real_bins``).
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}

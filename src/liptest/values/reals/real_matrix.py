@@ -28,6 +28,7 @@ from liptest.values.records.record_storage import (
     OwnNumbers,
     RecordStorage,
     answer_einsum,
+    take_records,
     transpose,
 )
 
@@ -66,7 +67,7 @@ class RealMatrix(OwnNumbers):
     of_lines: ClassVar[Any]
     of_singles: ClassVar[tuple[type, Callable[[list[Any]], Any]]]
 
-    leads = True
+    leads = is_in_parts = True
     advice = ADVICE
 
     def __init__(
@@ -113,18 +114,21 @@ class RealMatrix(OwnNumbers):
 
     def entries_at(self, index: Any) -> Any:
         self.lend()
-        mask = find_column(index)
-        if mask is not None:
+        part = self.columns[0].find_part(index)
+        if part is not None:
+            made = [column.in_part(part) for column in self.columns]
+            return SymbolicArray(RealMatrix(made, layout=("selected", self.layout)))
+        if find_column(index) is not None:
             made = [column.entries_at(index).storage for column in self.columns]
             return SymbolicArray(RealMatrix(made, layout=("selected", self.layout)))
         if type(index) is tuple and any(part is None for part in index):
             return self.as_array(self).entries_at(index)
         is_pair = type(index) is tuple and len(index) == 2
-        if not is_pair or any(issubclass(type(part), Symbolic) for part in index):
+        if not is_pair or issubclass(type(index[1]), Symbolic):
             return self.refuse("an index")
         rows, place = index
-        if not (type(rows) is slice and rows == slice(None)):
-            return self.refuse("a use that looks at single records")
+        if type(rows) is not slice or rows != slice(None):
+            return self.columns[0].take_rows(self, index)
         try:
             numbers = np.arange(len(self.columns))[place]
         except IndexError:
@@ -144,6 +148,9 @@ class RealMatrix(OwnNumbers):
         use = f"numpy.{ufunc.__name__}"
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
+        masked = Column.multiply_by_bits(ufunc, inputs)
+        if masked is not None:
+            return masked
         if ufunc in COMPARISONS or any(map(_has_more_axes, inputs)):
             return self.as_array(self).answer_ufunc(ufunc, inputs)
         inputs = tuple(_with_columns(operand, use) for operand in inputs)
@@ -191,6 +198,11 @@ class RealMatrix(OwnNumbers):
                 total = AlignedValue(total.run, total.form * scale, total.kind, 1)
             totals.append(total)
         return make_array(self.branching, fill_array(totals, (len(totals),), object), np.float64)
+
+    def has_records_of(self, other: Any) -> bool:
+        """Whether a column, or rows, are of the same selection of records."""
+        of = other.columns[0] if type(other) is RealMatrix else other
+        return self.columns[0].has_records_of(of)
 
     def row_column(
         self, ends: tuple[Any, Any], recipe: Recipe, known: OfNorm | None, *, keep: bool
@@ -315,8 +327,7 @@ def _mean(matrix: RealMatrix, array: Any, axis: Any = None, **options: Any) -> A
     first = matrix.columns[0]
     if axis != 0 or options or first.kept is not None:
         return NotImplemented
-    first.answers.read_length()
-    return matrix.sums("numpy.mean", Fraction(1, first.answers.records))
+    return matrix.sums("numpy.mean", Fraction(1, first.read_length()))
 
 
 def _norm(
@@ -360,6 +371,11 @@ def _largest(
     return matrix.row_column((ends[0], ends[1]), recipe, norm, keep=bool(keepdims))
 
 
+def _where(matrix: RealMatrix, *arguments: Any) -> Any:
+    masked = Column.where_bits(*arguments) if len(arguments) == 3 else None
+    return NotImplemented if masked is None else masked
+
+
 def _clip(matrix: RealMatrix, array: Any, *bounds: Any, **options: Any) -> Any:
     low = bounds[0] if bounds else options.pop("a_min", options.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else options.pop("a_max", options.pop("max", None))
@@ -400,7 +416,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.max: _largest,
     np.amax: _largest,
     np.clip: _clip,
+    np.where: _where,
     np.einsum: answer_einsum,
+    np.take: lambda matrix, array, *where, **axis: take_records(array, *where, **axis),
     np.transpose: transpose,
     **OF_SHAPE,
     **JOINS,

@@ -331,8 +331,7 @@ def _mean(storage: RecordArray, array: Any, axis: Any = None, **options: Any) ->
     first = storage.lines.flat[0].storage
     if axis != 0 or options or array.storage is not storage or first.kept is not None:
         return NotImplemented
-    first.answers.read_length()
-    return storage.sums("numpy.mean", Fraction(1, first.answers.records))
+    return storage.sums("numpy.mean", Fraction(1, first.read_length()))
 
 
 def _clip(storage: RecordArray, array: Any, *bounds: Any, **options: Any) -> Any:

@@ -155,6 +155,11 @@ def is_line(value: Any) -> bool:
     return type(storage) is RealColumn or (type(storage) is Column and storage.own.ndim == 1)
 
 
+def is_turned(value: Any) -> bool:
+    """Whether it is transposed rows."""
+    return type(value) is SymbolicArray and type(value.storage) is TransposedRows
+
+
 def is_rows(value: Any) -> bool:
     """Whether it has several numbers of each record."""
     if type(value) is not SymbolicArray:
@@ -165,7 +170,11 @@ def is_rows(value: Any) -> bool:
 
 def multiply_records(left: Any, right: Any) -> Any:
     """A product of matrices or lines that sums over the records, or one of transposed rows."""
-    if type(left) is SymbolicArray and type(left.storage) is TransposedRows:
+    pair = (right, SymbolicArray(left.storage.rows)) if is_turned(left) else (left, right)
+    chosen = Column.multiply_bits_and_rows(*pair)
+    if chosen is not None:
+        return chosen
+    if is_turned(left):
         rows: Any = SymbolicArray(left.storage.rows)
         if is_line(right) or is_rows(right):
             return _sum_products([rows, right], ((0,), (1,)) if is_rows(right) else ((0,), ()))
@@ -173,8 +182,7 @@ def multiply_records(left: Any, right: Any) -> Any:
             return np.sum(rows * right[0], axis=0)
     if is_line(left) and is_rows(right):
         return _sum_products([left, right], ((), (0,)))
-    is_turned = type(right) is SymbolicArray and type(right.storage) is TransposedRows
-    if is_turned and np.ndim(left) == 1 and not is_line(left):
+    if is_turned(right) and np.ndim(left) == 1 and not is_line(left):
         return np.dot(SymbolicArray(right.storage.rows), left)
     return NotImplemented
 
@@ -381,7 +389,7 @@ def _constant_columns(storage: Any, array: Any, *, are_lines: bool) -> list[Symb
     is_plain = type(array) is np.ndarray and array.dtype.kind in "iuf"
     if not is_plain or of.kept is not None or array.ndim not in ((1,) if are_lines else (1, 2)):
         return None
-    if len(array) != of.answers.read_length() or not np.all(array == array[:1]):
+    if len(array) != of.read_length() or not np.all(array == array[:1]):
         return None
     values = len(of.low) if type(of) is RealColumn else len(of.table)
     return [

@@ -219,6 +219,7 @@ def _mean(column: SingleColumn, array: Any, axis: Any = None) -> Any:
         return NotImplemented
     if column.column.answers.records > 1 << 24:
         return NotImplemented
+    column.column.refuse_length()
     return column.sum_up("numpy.mean", in_pairs=True, mean=True)
 
 

@@ -117,6 +117,7 @@ def _mean(matrix: SingleMatrix, array: Any, axis: Any = None) -> Any:
     column = matrix.columns[0].column
     if axis != 0 or column.kept is not None or column.answers.records > 1 << 24:
         return NotImplemented
+    column.refuse_length()
     return matrix.sums("numpy.mean", mean=True)
 
 

@@ -22,10 +22,9 @@ from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.functions_of_answers import OF_SCORES
 from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
-from liptest.values.chosen_places import read_mask
-from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
+from liptest.values.records.column_parts import ColumnInParts
 from liptest.values.records.marginals import (
     Marginal,
     are_tables_equal,
@@ -33,11 +32,13 @@ from liptest.values.records.marginals import (
     spread_kinds,
 )
 from liptest.values.records.record_list import RecordList
-from liptest.values.records.record_parts import DrawnPart, find_line, is_grid, positions_at
-from liptest.values.records.record_storage import RecordStorage, keeps_records
+from liptest.values.records.record_parts import is_grid
+from liptest.values.records.record_storage import keeps_records
 from liptest.values.rounding import holds_negative_zero
 
 Table = NDArray[Any]
+# What places of records are given by.
+_PLACES = (np.ndarray, list)
 #: Relatively, below which rounding may decide.
 APART = 2.0**-30
 # Functions that compare with each number of a line by itself.
@@ -48,7 +49,7 @@ _LARGEST = 2**53
 _MOST_WALKED = 2_000
 
 
-class Column(RecordStorage):
+class Column(ColumnInParts):
     """Entries that are a table of the record's value; see the module.
 
     Parameters
@@ -75,6 +76,7 @@ class Column(RecordStorage):
     in_grid: ClassVar[Callable[..., Any]]
     #: The same records times random bits (``masked_column``).
     multiply_by_bits: ClassVar[Callable[..., SymbolicArray | None]]
+    multiply_bits_and_rows: ClassVar[Callable[..., Any]]
     where_bits: ClassVar[Callable[..., SymbolicArray | None]]
     #: ``numpy.bincount`` (``column_functions``).
     bincount: ClassVar[Callable[..., Any]]
@@ -141,12 +143,6 @@ class Column(RecordStorage):
         if self.own_kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
         return (self.read_length(), *self.own.shape[1:])
-
-    def read_length(self) -> int:
-        """How many records there are, which is public."""
-        if self.answers.is_by_coins:
-            self.refuse("how many records a random selection has", "divide by a constant instead")
-        return self.answers.read_length()
 
     def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
         """An array of other entries of the same records."""
@@ -252,25 +248,21 @@ class Column(RecordStorage):
     def entries_at(self, index: Any) -> Any:
         if type(index) is SymbolicArray and type(index.storage) is Column:
             return self._select(index.storage)
-        mask = read_mask(index)
-        chosen = None if mask is None else self._choose_by_coins(mask)
-        if chosen is not None:
-            return chosen
-        if type(index) is DrawnOrder:
-            return self.drawn(index)
+        part = self.find_part(index)
+        if part is not None:
+            return SymbolicArray(part)
         places = index if type(index) is tuple else (index,)
+        first = places[0] if places else Ellipsis
+        if len(places) > 1 and (type(first) in _PLACES or issubclass(type(first), Symbolic)):
+            return self.take_rows(self, places)
         if any(issubclass(type(place), Symbolic) for place in places):
             return self.refuse("an index")
-        first = places[0] if places else Ellipsis
         if first is None and self.own.ndim == 1 and places[1:] in ((), (slice(None),)):
             return SymbolicArray(self.other(self.table[:, None])).T
         if isinstance(first, (int, np.integer)) and type(first) is not bool:
             return self._record_at(int(first), places[1:])
         if type(first) is slice and first != slice(None):
-            part = self.part_at(self._positions_of(first))
-            return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
-        if type(first) in (np.ndarray, list) and len(places) == 1:
-            return SymbolicArray(self._copy_at(first))
+            return SymbolicArray(self.part_at(self.positions_of(first)))[:, *places[1:]]
         if type(first) is not slice and not keeps_records(places, self.own.ndim):
             return self.refuse("a use that looks at single records")
         column = self.other(self.calculated(lambda: self.table[places], "an index"))
@@ -281,6 +273,7 @@ class Column(RecordStorage):
         """The entry of one record, or its row: a sum over a part of one position."""
         if self.own_kept is not None or self.is_off:
             self.refuse("a use that looks at single records")
+        self.refuse_places()
         positions = self.answers.positions
         if not -len(positions) <= index < len(positions):
             raise IndexError(
@@ -292,70 +285,21 @@ class Column(RecordStorage):
         row = part.sums(0, "one record", kind=self.dtype)
         return row[more] if more and type(row) is SymbolicArray else row
 
-    def _positions_of(self, index: slice) -> range | None:
-        """Positions of a slice, of all records or of this part of them."""
-        try:
-            positions: range = self.answers.positions[index]
-            return positions
-        except Exception:  # NumPy has its own words for it
-            return self.refuse("an index")  # type: ignore[no-any-return]
+    @property
+    def is_selection(self) -> bool:
+        return self.own_kept is not None
 
-    def _copy_at(self, index: Any) -> Column:
-        """The records at the places of an array, or of truths, that the program names."""
-        part = self.part_at(find_line(positions_at(np.asarray(self.answers.positions), index)))
-        part.own = part.table.copy()
-        part.own.flags.writeable = False  # of the copy alone
-        return part
+    def whole_view(self) -> Column:
+        return self.other(self.table.view())
 
-    def part_at(self, positions: range | None) -> Column:
-        """The records at these positions, to read."""
-        book = self.answers
-        if self.own_kept is not None:
-            self.refuse("positions in a selection")
-        if positions == book.positions:
-            return self.other(self.table.view())
-        if not book.has_positions:
-            self.refuse("a use that looks at single records")
-        part = book.at(positions) if positions else None
-        return self._of_part(part)
-
-    def _of_part(self, part: AnswerBook | None) -> Column:
-        if part is None:
-            return self.refuse("a use that looks at single records")  # type: ignore[no-any-return]
-        if not part.is_by_coins:
-            part.read_length()
+    def in_book(self, book: Any) -> Column:
         table = self.table.view()
         table.flags.writeable = False  # what is written would be written for all records
-        column = Column(self.branching, part, table, is_off=self.is_off)
-        column.is_strided = self.is_strided or abs(part.positions.step) != 1
-        return column
+        return Column(self.branching, book, table, is_off=self.is_off)
 
-    def drawn(self, order: DrawnOrder) -> SymbolicArray:
-        """The records at the places of a random order."""
-        book = self.answers
-        is_whole = book.part is None and book.has_positions and self.own_kept is None
-        if not is_whole or order.total > book.records or not len(order):
-            self.refuse("a random order of some of the records")
-        if order.positions is not None:
-            book.orders[order.number] = order.positions
-        return SymbolicArray(
-            self._of_part(book.part_records(DrawnPart(order.number, order.length, order.places)))
-        )
-
-    def _choose_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
-        """The records of which coins that are tossed without the data say that they are in."""
-        book, coins = self.answers, mask.storage.coins()
-        is_whole = book.part is None and book.has_positions and self.own_kept is None
-        if coins is None or not is_whole or mask.shape != (book.records,):
-            return None
-        number = self.run.order_of(coins.key)
-        self.run.coins.append(coins.are_free)
-        book.note_share(number, coins.share)
-        if self.run.point is not None:
-            book.orders[number] = np.flatnonzero(coins.draw(self.run.rng))
-        return SymbolicArray(
-            self._of_part(book.part_records(DrawnPart(number, book.records, None)))
-        )
+    def copy_entries(self) -> None:
+        self.own = self.table.copy()
+        self.own.flags.writeable = False  # of the copy alone
 
     def _select(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.own.ndim != 1 or not self.has_records_of(mask):
@@ -452,10 +396,9 @@ class Column(RecordStorage):
             return constant
         if constant.ndim == self.own.ndim and len(constant) == 1:
             return constant
-        if constant.ndim == self.own.ndim and self.own_kept is None:
-            self.read_length()
-            if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
-                return constant[:1]
+        is_line = constant.ndim == self.own.ndim and self.own_kept is None
+        if is_line and len(constant) == self.read_length() and np.all(constant == constant[:1]):
+            return constant[:1]
         return self.refuse(f"{use} with an array that differs from record to record")
 
     def _stand_ins(self) -> NDArray[np.intp]:

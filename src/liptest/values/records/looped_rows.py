@@ -45,7 +45,8 @@ class RealRow(RowOfRecord):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(self.storage.shape[1:])
+        lines = RealMatrix.lines_within(SymbolicArray(self.storage))
+        return tuple(lines.shape)
 
     @property
     def ndim(self) -> int:
@@ -87,7 +88,8 @@ class RealRow(RowOfRecord):
         if value.cell != self.cell:
             return self.refuse("a loop that takes the row of one record to another one")
         own: Any = value.storage if isinstance(value, RealRow) else value.column  # type: ignore[attr-defined]
-        array, lacking = SymbolicArray(own), axes - (len(own.shape) - 1)
+        array = SymbolicArray(own)
+        lacking = axes - int(RealMatrix.lines_within(array).ndim)
         if not lacking:
             return array
         return array[(_ALL, *(None,) * lacking, *(_ALL,) * (axes - lacking))]

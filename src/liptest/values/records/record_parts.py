@@ -6,7 +6,7 @@ position move just the answers whose parts hold it (docs/theory/size.md, S9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.errors import UnsupportedRandomnessError
 from liptest.values.faults import raises_as_numpy
 
 
@@ -132,6 +133,18 @@ def _distinct(parts: Iterable[range], records: int) -> list[int]:
         _, kind = np.unique(2 * kind + inside, return_inverse=True)
     _, first = np.unique(kind, return_index=True)
     return [int(position) for position in np.sort(first)]
+
+
+def take_part(
+    dataset: NDArray[Any], part: Part, orders: Mapping[int, NDArray[Any]]
+) -> NDArray[Any]:
+    """The records of a part, in a run at a point that drew these orders."""
+    if part is None or isinstance(part, range):
+        return dataset if part is None else dataset.take(np.asarray(part))
+    if part.order not in orders:
+        raise UnsupportedRandomnessError("a sample is known only in the run that drew it")
+    drawn = orders[part.order]
+    return dataset.take(drawn if part.places is None else drawn[np.asarray(part.places)])
 
 
 @raises_as_numpy

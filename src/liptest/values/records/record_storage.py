@@ -58,6 +58,14 @@ def as_answer(column: SymbolicArray) -> Any:
     return make_array(column.branching, cells, column.dtype)
 
 
+def makes_upright(index: Any) -> bool:
+    """Whether it is the index of ``line[:, None]``."""
+    if type(index) is not tuple or len(index) != 2 or index[1] is not None:
+        return False
+    first = index[0]
+    return first is Ellipsis or (type(first) is slice and first == slice(None))
+
+
 def keeps_records(places: tuple[Any, ...], dimensions: int) -> bool:
     """Whether an index that begins with ``...`` says nothing of the records' own axis."""
     rest = [place for place in places[1:] if place is not None]
@@ -102,6 +110,8 @@ class RecordStorage(Storage):
 
     #: What to write instead.
     advice = ADVICE
+    #: Whether random bits may choose records of it.
+    is_in_parts = False
     #: Rows of numbers that are moved, products of them, and sums of products (``record_products``).
     move_rows: ClassVar[Any]
     multiply: ClassVar[Any]
@@ -206,3 +216,9 @@ OF_SHAPE: dict[Any, Callable[..., Any]] = {
 def answer_einsum(storage: RecordStorage, *arguments: Any, **options: Any) -> Any:
     """``numpy.einsum`` with such an array."""
     return storage.einsum(*arguments, **options)
+
+
+def take_records(array: Any, places: Any, axis: Any = None) -> Any:
+    """``numpy.take`` of records, at places that tell no values; NotImplemented for all else."""
+    is_along = axis == 0 or (axis is None and array.ndim == 1)
+    return array[places] if is_record_array(array) and is_along else NotImplemented

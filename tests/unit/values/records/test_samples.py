@@ -164,9 +164,39 @@ def both_halves(data: Any, rng: Any) -> Any:
     return some[:2].sum() + rng.laplace(), some[2:].sum() + rng.laplace()
 
 
-@pytest.mark.parametrize("function", [two_samples, sample_and_all, both_halves])
-def test_samples_that_are_not_alone_cost_the_whole(function: Any) -> None:
-    assert price_of(function) == VALUES - 1
+def test_parts_of_one_order_cost_the_whole() -> None:
+    assert price_of(both_halves) == VALUES - 1
+
+
+def pairs(left: Samples, right: Samples) -> Samples:
+    """Two samples that are drawn independently, the second one behind the first."""
+    return [(p * q, [*one, *other]) for p, one in left for q, other in right]
+
+
+#: Programs, their samples, their sums over the scale of the noise, and the shares of both samples.
+TOGETHER: dict[str, Any] = {
+    "two samples": (
+        two_samples,
+        pairs(orders(2), orders(2)),
+        lambda some: [some[:2].sum() / 2, some[2:].sum() / 2],
+        (0.5, 0.5),
+    ),
+    "a sample and all": (
+        sample_and_all,
+        pairs(orders(1), [(1.0, list(range(N)))]),
+        lambda some: [some[:1].sum() / 2, some[1:].sum() / 2],
+        (0.25, 1.0),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOGETHER)
+def test_samples_of_their_own_cost_the_sum(name: str) -> None:
+    function, samples, sums, shares = TOGETHER[name]
+    price = price_of(function)
+    assert price == pytest.approx(sum(math.log1p(q * math.expm1(1)) for q in shares))
+    assert price >= max(losses(sums, samples)) * (1 - 1e-9)
 
 
 TOLD = [size_told, pytest.param(one_coin_told, marks=pytest.mark.slow)]
