@@ -26,6 +26,7 @@ from tests.golden.independent import (
     stopping_outputs,
     with_fresh_thresholds,
 )
+from tests.shares import mostly_slow
 
 FIVE = grid(5)
 EVERY = list(product((0, 1), repeat=5))
@@ -60,7 +61,7 @@ def chances(name: str) -> Floats:
 FINITE = [name for name, entry in ENTRIES.items() if entry.outputs == "finite"]
 
 
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize("name", mostly_slow(FINITE, 3))
 def test_sums_and_quadrature_give_the_table(name: str) -> None:
     found = chances(name)
     assert np.abs(found.sum(axis=1) - 1).max() < 1e-14

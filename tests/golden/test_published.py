@@ -20,6 +20,7 @@ from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanis
 from liptest.mechanisms.laws import Raised
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.statistics.sums import Count, Histogram, WeightedSum
+from tests.shares import mostly_slow
 
 Loss = Callable[..., float]
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text())
@@ -120,7 +121,7 @@ def built(key: str) -> tuple[Any, Domain]:
     }[key]
 
 
-@pytest.mark.parametrize("key", CASES)
+@pytest.mark.parametrize("key", mostly_slow(CASES, 3))
 def test_exact_epsilon(largest_loss: Loss, key: str) -> None:
     case = CASES[key]
     loss = largest_loss(*built(key))

@@ -16,6 +16,7 @@ from liptest.cli.data_options import FORMER_KINDS, DomainOptions
 from liptest.evidence.certificate import document_digest, document_problems
 from liptest.evidence.check_witness import check_files
 from liptest.evidence.domain_form import DomainForm
+from tests.shares import mostly_slow
 
 FILES = {
     "a.py": """
@@ -209,7 +210,7 @@ STUMBLES = {
 }
 
 
-@pytest.mark.parametrize("typed", STUMBLES)
+@pytest.mark.parametrize("typed", mostly_slow(STUMBLES, 4))
 def test_the_way_out_is_told(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(shlex.split(typed)) in (2, 4)
     said = capsys.readouterr().err

@@ -84,6 +84,7 @@ def test_price_is_the_largest_change(program: Program) -> None:
     assert price(program) >= largest_change(program) - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [largest_count, largest_of_defaultdict, weighted_bits])
 def test_price_is_no_more_than_that_of_all_sizes(program: Program) -> None:
     assert price(program, LARGE) == pytest.approx(largest_change(program))

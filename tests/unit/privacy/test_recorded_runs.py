@@ -17,6 +17,7 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.shift import VectorShift
+from tests.shares import mostly_slow
 
 RECORD = Path(__file__).parent / "recorded_runs.json"
 
@@ -205,7 +206,7 @@ def approximately(value: Any) -> Any:
     return pytest.approx(value, rel=1e-9, abs=1e-12) if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", mostly_slow(MECHANISMS, 4))
 def test_checks_say_what_they_said(recorded: dict[str, Any], name: str) -> None:
     names = [key for key in checks() if key.split(",")[0] == name]
     assert names

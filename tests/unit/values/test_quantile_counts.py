@@ -11,6 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import reason_of
 
 VALUES, RECORDS = 4, 3
@@ -34,7 +35,7 @@ COUNTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", mostly_slow(COUNTS, 3))
 def test_prices_are_the_largest_changes(name: str) -> None:
     counts = COUNTS[name]
 

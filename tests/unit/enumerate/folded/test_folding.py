@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.enumerate.folded import folding
+from tests.shares import mostly_slow
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold, made
 
 VALUES = range(-2, 5)
@@ -267,7 +268,7 @@ def test_a_folded_loop_gives_the_same_sums(function: Any) -> None:
         assert numbers(again(column)) == pytest.approx(numbers(function(records)), abs=1e-12)
 
 
-@pytest.mark.parametrize("function", FOLDED)
+@pytest.mark.parametrize("function", mostly_slow(FOLDED, 4))
 def test_what_is_no_column_is_walked_as_it_is_written(function: Any) -> None:
     records = np.array([3, 1, 1, 0, -2, 4])
     assert repr(fold(function)(records)) == repr(function(records))

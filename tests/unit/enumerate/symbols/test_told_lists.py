@@ -10,6 +10,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.symbols.symbolic_data import SymbolicPaths
 from liptest.enumerate.symbols.told_lists import ToldLists
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 _LOOP = """t, hits, told = rng.laplace(0, 2.0), 0, []
@@ -54,7 +55,7 @@ def _paths(mechanism: Any, way: str, answers: int = 4) -> SymbolicPaths:
     return found
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", mostly_slow(ALONE, 4))
 def test_no_other_run_has_an_output_that_is_said_to_be_of_one(name: str) -> None:
     every = Counter(end.output for end in _paths(ALONE[name], "every branch").ends)
     met = _paths(ALONE[name], "branches")

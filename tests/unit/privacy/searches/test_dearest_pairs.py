@@ -11,6 +11,7 @@ import pytest
 import liptest as lt
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.searches.dearest_pairs import enclose_by_path, probability_of_path
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 _SPARSE = """t, told = rng.laplace(0, 2.0), []
@@ -58,7 +59,7 @@ SUMMED = program("return int(data[0] + rng.laplace() > 0) + int(data[1] + rng.la
     "function",
     [NOISY, BARE, LARGEST, LARGEST_EXPONENTIAL, OF_NOISE, NESTED, SHARED, WHOLE, GAUSSIAN],
 )
-@pytest.mark.parametrize("answers", [(0, 0, 0), (2, -1, 0), (-3, 1, 1)])
+@pytest.mark.parametrize("answers", mostly_slow([(0, 0, 0), (2, -1, 0), (-3, 1, 1)], 3))
 def test_probabilities_of_paths_are_those_of_outputs(function: Any, answers: Any) -> None:
     followed: Any = lt.mechanism(function).align_paths(lt.Answers(3), way="branches")
     law = lt.output_law(lt.mechanism(function), list(answers))

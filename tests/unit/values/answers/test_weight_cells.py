@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.balls import precision
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 
 ROUNDED = Fraction(1, 10**6)
 PEOPLE = lt.RecordGrid([4] * 200)
@@ -413,7 +414,7 @@ NOT_FOLLOWED = [
 ]
 
 
-@pytest.mark.parametrize("one", NOT_FOLLOWED)
+@pytest.mark.parametrize("one", mostly_slow(NOT_FOLLOWED, 3))
 def test_other_uses_of_the_number_have_no_price(one: Any) -> None:
     found = align(lt.mechanism(one), PEOPLE, Fraction(5), ROUNDED)
     assert found.price is None

@@ -12,6 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import change_of, check_price
 
 KEYS = ["b", "a", "c"]
@@ -58,7 +59,9 @@ def how_many(frame: Any) -> Any:
 EXPRESSIONS = [of_a_list, entry_if_in, entry_if_in_index, entry_of_dict, entry_of_dict_if_in]
 
 
-@pytest.mark.parametrize("expression", [*EXPRESSIONS, two_entries, of_sizes, how_many])
+@pytest.mark.parametrize(
+    "expression", mostly_slow([*EXPRESSIONS, two_entries, of_sizes, how_many], 3)
+)
 def test_price_of_a_named_entry_is_its_largest_change(expression: Any) -> None:
     assert change_of(expression, SMALL) > 0
     check_price(expression, SMALL)

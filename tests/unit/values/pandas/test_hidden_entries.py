@@ -16,6 +16,7 @@ from liptest.values.pandas.hidden_entries import HiddenEntry, hide, move_entries
 from liptest.values.pandas.keyed_frame import KeyedFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.made_frames import is_line_of_cells
+from tests.shares import mostly_slow
 
 pd = pytest.importorskip("pandas")
 
@@ -95,7 +96,7 @@ MOVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("name", mostly_slow(MOVES, 4))
 @settings(max_examples=15, deadline=None)
 @given(numbers=st.lists(st.floats(-5, 5), min_size=6, max_size=12))
 def test_entries_go_where_pandas_puts_them(name: str, numbers: list[float]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.verdicts import Decision
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 SHARE = 0.1
@@ -52,7 +53,7 @@ def people(rows: int = ROWS, **options: Any) -> lt.Table:
     return lt.Table({"age": lt.Integer(0, 99), "member": lt.Bit()}, rows=rows, **options)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", mostly_slow(SAMPLES, 4))
 def test_the_loss_of_a_sample_is_proved(name: str) -> None:
     verdict = lt.check_privacy(program(SAMPLES[name]), people(), **CLAIM, method="alignment")
     assert (verdict.decision, verdict.guarantee.kind) == (Decision.YES, "proof")

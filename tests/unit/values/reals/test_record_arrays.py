@@ -15,6 +15,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import reason_of
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.25], [0.125, 0.75]])
@@ -110,7 +111,7 @@ def largest_change(made: list[Any]) -> float:
     return max(float(np.abs(one - other).sum()) for one, other in product(made, repeat=2))
 
 
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("name", mostly_slow(OF_NUMBERS, 4))
 def test_prices_of_numbers(name: str) -> None:
     sums = OF_NUMBERS[name]
     made = [np.asarray(sums(np.array([value, 0]))) for value in range(6)]
