@@ -109,6 +109,7 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
         return NotImplemented
     if dtype is not None or axis not in (None, 0, -1) or column.is_off:
         return NotImplemented
+    column.refuse_places()  # there may be no last one
     kind = np.cumsum(column.own[:1]).dtype
     _require_wide(column, kind, "numpy.cumsum")
     return LastTotal(column, partial(column.sums, None, "numpy.cumsum"))

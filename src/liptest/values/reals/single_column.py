@@ -46,6 +46,7 @@ def _cumsum_of_reals(column: RealColumn, array: Any, axis: Any = None, **options
     given = any(option is not None for option in options.values())
     if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
         return NotImplemented
+    column.refuse_places()  # there may be no last one
     return LastTotal(column, partial(column.sum_up, "numpy.cumsum", in_pairs=False))
 
 
@@ -236,6 +237,7 @@ def _clip(column: SingleColumn, array: Any, *bounds: Any, **options: Any) -> Any
 def _cumsum(column: SingleColumn, array: Any, axis: Any = None) -> Any:
     if axis not in (None, 0) or array.storage is not column or column.column.kept is not None:
         return NotImplemented
+    column.column.refuse_places()
     return LastTotal(column, partial(column.sum_up, "numpy.cumsum", in_pairs=False))
 
 

@@ -247,6 +247,17 @@ def test_places_in_a_random_selection_are_not_known() -> None:
 
 
 @pytest.mark.slow
+def test_a_sample_may_have_no_last_record() -> None:
+    """That it raises where nobody is sampled tells something: the loss is a little larger."""
+    for text in (
+        f"{MASK}return np.cumsum(data[mask])[-1] {L}",
+        f"{MASK}return data[mask].max() {L}",
+    ):
+        found = align(lt.mechanism(program(text)), lt.Hypercube(60))
+        assert found.price is None
+
+
+@pytest.mark.slow
 def test_parts_that_are_named_cost_what_one_of_them_costs() -> None:
     """A record is in one of them (theory S9)."""
     halves = f"{X}x = x.clip(0, 1)\nreturn x[:100].sum() {L}, x[100:].sum() {L}"
