@@ -36,6 +36,8 @@ PASSES = "passes"
 _NEARLY = 1 + Fraction(1, 1_000_000)
 # So many paths are followed and priced in a second.
 _FEW_PATHS = 64
+# Paths that are priced step by step.
+_MOST_IN_STEPS = 256
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
 _BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
@@ -241,7 +243,7 @@ def _or_in_steps(
     has_price = alignment.price is not None and alignment.price.epsilon is not None
     may_be_lower = followed.has_samples or delta or not has_price or followed.differences.box
     is_enough = has_price and wanted is not None and alignment.epsilon <= wanted
-    is_enough = is_enough and not followed.has_samples
+    is_enough = (is_enough and not followed.has_samples) or len(followed.paths) > _MOST_IN_STEPS
     if is_enough or not may_be_lower or followed.missing is not None:
         return alignment
     price = price_steps(followed.paths, followed.in_groups, delta=Fraction(delta))
