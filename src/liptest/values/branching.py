@@ -89,11 +89,14 @@ class Branching(Protocol):
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int
-    #: So many random floats of one call count as one draw.
-    floats_at_once: int
     #: Whether symbolic data are read record by record, and whether rows of a frame are made for it.
     walks_records: bool
     makes_rows: bool
+
+    @property
+    def floats_at_once(self) -> int:
+        """So many random floats of one call count as one draw."""
+        ...
 
     def choose(self, branches: Branches) -> int:
         """The branch to take; branches of weight 0 are never taken."""

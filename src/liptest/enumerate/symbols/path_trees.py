@@ -9,7 +9,12 @@ import numpy as np
 
 from liptest.enumerate.symbols.alike_pasts import Pasts
 from liptest.enumerate.symbols.loops_of_paths import LoopsOfPaths
-from liptest.enumerate.trees.choice_tree import ChoiceTree, branch_by_chance, too_many_choices
+from liptest.enumerate.trees.choice_tree import (
+    REAL_AT_ONCE,
+    ChoiceTree,
+    branch_by_chance,
+    too_many_choices,
+)
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output
 from liptest.values.answers.decisions import Alternative
@@ -26,7 +31,6 @@ class PathTree(ChoiceTree):
 
     follows_data = True
     most_draws = MAX_DRAWS_OF_PATHS
-    floats_at_once = 64  # they are packed, and masks of records need no choices
     pasts: Pasts | None = None
     #: Of the way "passes": the loop that a run has entered.
     loops: LoopsOfPaths | None = None
@@ -36,6 +40,11 @@ class PathTree(ChoiceTree):
         #: Runs that met another one, which was followed in their place.
         self.met = 0
         self._meets = False
+
+    @property
+    def floats_at_once(self) -> int:
+        """As of any tree: they are packed, and masks of records need no choices."""
+        return REAL_AT_ONCE
 
     def meet(self) -> NoReturn:
         """End a run, of which all that it may come to is known from another one."""

@@ -112,6 +112,8 @@ MAX_LEAVES = 1 << 20
 MAX_CHOICES = 1_000
 #: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
 MAX_DRAWS = 1_000_000
+#: Random floats of one call that count as one draw, where they are no choices.
+REAL_AT_ONCE = 64
 #: Runs that are cut off at ``max_choices`` before the law is given up, unless more runs end.
 MAX_CUTS = 16
 #: Once a run was cut off at ``max_choices`` the law is known in part only, and paths of a
@@ -193,8 +195,6 @@ class ChoiceTree:
     pasts: Any = None
     #: Draws in one run.
     most_draws = MAX_DRAWS
-    #: So many random floats of one call count as one draw.
-    floats_at_once = 1
     #: What is told of loops that start over (``loops_of_paths``).
     loops: Any = None
     #: Runs that came to an end, of all trees: one tree may be walked within a run of another.
@@ -278,6 +278,11 @@ class ChoiceTree:
         self.keeps_room = False
         #: Arrays of this run that numpy.asarray() gave plain copies of.
         self.exported: list[Any] = []
+
+    @property
+    def floats_at_once(self) -> int:
+        """So many random floats of one call count as one draw; real ones cost less."""
+        return 1 if self.draw_log is None else REAL_AT_ONCE
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""

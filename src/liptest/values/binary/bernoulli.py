@@ -159,7 +159,7 @@ class BernoulliVariables:
 
     def draw(self, variables: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Draw bits that are free, at a point: without choices in the tree."""
-        open_variables = np.unique(variables)
+        open_variables = find_distinct(variables)
         open_variables = open_variables[self.known[open_variables] < 0]
         weight = self.ones[open_variables] / (
             self.zeros[open_variables] + self.ones[open_variables].astype(np.float64)
@@ -338,6 +338,11 @@ def _line_through(
     if slope == 0 or any(value != shift + slope * exponent for exponent, value in pairs):
         return None
     return slope, shift
+
+
+def find_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``numpy.unique`` of numbers in a line, which mostly rise already."""
+    return numbers if bool((numbers[1:] > numbers[:-1]).all()) else np.unique(numbers)
 
 
 def _too_many_bits(tree: Branching, count: int) -> BudgetError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.binary.bernoulli import BernoulliVariables
+from liptest.values.binary.bernoulli import BernoulliVariables, find_distinct
 from liptest.values.binary.truth_tables import TruthTables
 
 
@@ -52,14 +52,9 @@ def record_coins(variables: BernoulliVariables, tables: TruthTables) -> Coins | 
 
     def find_share() -> Fraction | None:
         is_each_one = tables.count == 1 and len(own) > 0 and tables.variables.min() >= 0
-        if not is_each_one or not _are_distinct(own):
+        if not is_each_one or len(find_distinct(own)) < len(own):
             return None
         return variables.largest_share(own, tables.table[..., 1].ravel())
 
     key = tables.shape, tables.variables.tobytes(), tables.table.tobytes()
     return Coins(key, draw, find_share, partial(variables.are_free, own), own)
-
-
-def _are_distinct(variables: NDArray[np.int64]) -> bool:
-    are_sorted = bool((variables[1:] > variables[:-1]).all())
-    return are_sorted or len(np.unique(variables)) == len(variables)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.array import CellStorage, Move, Storage, SymbolicArray
-from liptest.values.binary.bernoulli import BernoulliVariables
+from liptest.values.binary.bernoulli import BernoulliVariables, find_distinct
 from liptest.values.binary.bits import array_of_tables
 from liptest.values.binary.truth_tables import TruthTables
 from liptest.values.branching import Branching
@@ -219,7 +219,7 @@ class PackedUniforms(Storage):
         shape = np.broadcast_shapes(self.shape, np.shape(bound))
         places = np.broadcast_to(shared.places[self._at], shape).ravel()
         floats = shared.floats
-        if len(np.unique(places)) < len(places) or not floats.cells.keys().isdisjoint(
+        if len(find_distinct(places)) < len(places) or not floats.cells.keys().isdisjoint(
             places.tolist()
         ):
             return NotImplemented
