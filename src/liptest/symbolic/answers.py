@@ -367,6 +367,8 @@ class AnswersOfSample:
     share: Fraction
     replaced: Differences
     missing: Differences
+    #: Places of the order, or of all records, that the answers are of; None for all or any.
+    places: range | None = None
 
 
 class AnswersInGroups(Protocol):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 from liptest.symbolic.alignment import Price, find_bare_move
 from liptest.symbolic.answers import (
@@ -58,8 +59,30 @@ class _Cost:
     def plus(self, other: _Cost) -> _Cost:
         """Of two groups, each at its own worst."""
         pure, square = self.pure + other.pure, self.square + other.square
+        return _Cost(pure, square, self._dearer_move(other))
+
+    def or_(self, other: _Cost) -> _Cost:
+        """Of two groups, of which a record is in one."""
+        pure, square = max(self.pure, other.pure), max(self.square, other.square)
+        return _Cost(pure, square, self._dearer_move(other))
+
+    def _dearer_move(self, other: _Cost) -> Move:
         is_dearer = (self.square, self.pure) >= (other.square, other.pure)
-        return _Cost(pure, square, (self if is_dearer else other).move)
+        return (self if is_dearer else other).move
+
+
+@dataclass(frozen=True)
+class _OfPlaces:
+    """What groups of some places of an order cost, where a record is replaced, or missing."""
+
+    share: Fraction
+    replaced: _Cost = field(default_factory=_Cost)
+    missing: _Cost = field(default_factory=_Cost)
+
+    def plus(self, share: Fraction, replaced: _Cost, missing: _Cost) -> _OfPlaces:
+        """With another group that a record may be in, too."""
+        replaced, missing = self.replaced.plus(replaced), self.missing.plus(missing)
+        return _OfPlaces(max(self.share, share), replaced, missing)
 
 
 def price_steps(
@@ -75,19 +98,39 @@ def price_steps(
     groups = _find_groups(paths, answers, delta)
     if isinstance(groups, Price):
         return groups
-    totals: dict[int | None, tuple[Fraction, _Cost, _Cost]] = {}
+    by_order: dict[int | None, dict[range | None, _OfPlaces]] = {}
     for group in groups:
-        share, *before = totals.get(group.moves.order, (group.moves.share, _Cost(), _Cost()))
-        costs = []
-        for differences, total in zip(
-            (group.moves.replaced, group.moves.missing), before, strict=True
-        ):
-            cost = _dearest(paths, group.blocks, differences)
-            if cost is None:
-                return Price(None, delta, why=NO_SHIFT)
-            costs.append(total.plus(cost))
-        totals[group.moves.order] = max(share, group.moves.share), costs[0], costs[1]
-    return _join(list(totals.values()), delta)
+        moves = group.moves
+        of_order = by_order.setdefault(moves.order, {})
+        known = of_order.get(moves.places, _OfPlaces(moves.share))
+        costs = [_dearest(paths, group.blocks, side) for side in (moves.replaced, moves.missing)]
+        if costs[0] is None or costs[1] is None:
+            return Price(None, delta, why=NO_SHIFT)
+        of_order[moves.places] = known.plus(moves.share, costs[0], costs[1])
+    return _join([_join_places(of_order) for of_order in by_order.values()], delta)
+
+
+def _join_places(of_order: dict[range | None, _OfPlaces]) -> _OfPlaces:
+    """Of all places of one order: where they are apart, a record is at some of them only."""
+    costs = list(of_order.values())
+    are_apart = _are_apart(list(of_order))
+    total = costs[0]
+    for other in costs[1:]:
+        if are_apart:
+            replaced, missing = total.replaced.or_(other.replaced), total.missing.or_(other.missing)
+            total = _OfPlaces(max(total.share, other.share), replaced, missing)
+        else:
+            total = total.plus(other.share, other.replaced, other.missing)
+    return total
+
+
+def _are_apart(places: Sequence[range | None]) -> bool:
+    """Whether no place is in two of several stretches; False where that is not seen."""
+    stretches = [one for one in places if one is not None and abs(one.step) == 1 and len(one)]
+    if len(stretches) < len(places):
+        return False
+    ends = sorted((min(one[0], one[-1]), max(one[0], one[-1])) for one in stretches)
+    return all(before[1] < after[0] for before, after in pairwise(ends))
 
 
 def _find_groups(
@@ -147,13 +190,8 @@ def _dearest(
     return _Cost(pure, shift**2, at)
 
 
-def _join(totals: Sequence[tuple[Fraction, _Cost, _Cost]], delta: Fraction) -> Price:
-    losses = [
-        SampledLoss(
-            share, cost.pure, root_above(cost.square), missing.pure, root_above(missing.square)
-        )
-        for share, cost, missing in totals
-    ]
+def _join(totals: Sequence[_OfPlaces], delta: Fraction) -> Price:
+    losses = list(map(_make_loss, _join_whole(totals)))
     shift = max((max(loss.shift, loss.shift_missing) for loss in losses), default=_ZERO)
     if shift and not delta:
         return Price(None, delta, why="normal noise has no epsilon at delta 0")
@@ -165,9 +203,25 @@ def _join(totals: Sequence[tuple[Fraction, _Cost, _Cost]], delta: Fraction) -> P
         composed = compose_losses(losses, delta) if delta else None
     proved += [composed] if composed is not None else []
     why = "" if proved else "no epsilon is proved for all steps together"
-    costs = (cost for _, cost, _ in totals)
+    costs = (total.replaced for total in totals)
     at = max(costs, key=lambda cost: (cost.square, cost.pure), default=_Cost()).move
     return Price(min(proved, default=None), delta, move=at, shifts=_say(losses, shift), why=why)
+
+
+def _join_whole(totals: Sequence[_OfPlaces]) -> list[_OfPlaces]:
+    """Those of samples, and one of all that is told of all records."""
+    sampled = [total for total in totals if total.share < 1]
+    whole = [total for total in totals if total.share >= 1]
+    joined = _OfPlaces(Fraction(1))
+    for total in whole:
+        joined = joined.plus(total.share, total.replaced, total.missing)
+    return [*sampled, joined] if whole else sampled
+
+
+def _make_loss(total: _OfPlaces) -> SampledLoss:
+    replaced, missing = total.replaced, total.missing
+    shifts = root_above(replaced.square), root_above(missing.square)
+    return SampledLoss(total.share, replaced.pure, shifts[0], missing.pure, shifts[1])
 
 
 def _say(losses: Sequence[SampledLoss], shift: Fraction) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ MAX_LEAVES = 1 << 20
 MAX_CHOICES = 1_000
 #: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
 MAX_DRAWS = 1_000_000
-#: Random floats of one call that count as one draw, where they are no choices.
+#: Random floats of one call that count as one draw, where nothing is chosen by them.
 REAL_AT_ONCE = 64
 #: Runs that are cut off at ``max_choices`` before the law is given up, unless more runs end.
 MAX_CUTS = 16

@@ -81,7 +81,9 @@ class AnswersBySample:
             return None
         part, moves = parts.pop(), self.differences_of(numbers, self.relation)
         share = self._share_of(part) if isinstance(part, DrawnPart) else None
-        if share is None or not isinstance(part, DrawnPart):
+        if not isinstance(part, DrawnPart):
+            return AnswersOfSample(None, Fraction(1), moves, moves, part)
+        if share is None:
             return AnswersOfSample(None, Fraction(1), moves, moves)
         missing = self.differences_of(numbers, "added") if part.places is None else moves
-        return AnswersOfSample(part.order, share, moves, missing)
+        return AnswersOfSample(part.order, share, moves, missing, part.places)

@@ -51,6 +51,7 @@ from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_storage import (
     ADVICE,
     OwnNumbers,
+    is_everything,
     makes_upright,
 )
 
@@ -228,6 +229,8 @@ class RealColumn(ColumnInParts, OwnNumbers):
 
     def entries_at(self, index: Any) -> Any:
         self.lend()
+        if is_everything(index):
+            return SymbolicArray(self.whole_view())
         if makes_upright(index):
             return self.as_rows(self)
         if index is None or (type(index) is tuple and index == (None, slice(None))):

@@ -28,6 +28,7 @@ from liptest.values.records.record_storage import (
     OwnNumbers,
     RecordStorage,
     answer_einsum,
+    is_everything,
     take_records,
     transpose,
 )
@@ -114,6 +115,8 @@ class RealMatrix(OwnNumbers):
 
     def entries_at(self, index: Any) -> Any:
         self.lend()
+        if is_everything(index):
+            return SymbolicArray(RealMatrix(self.columns, self.made_of, self.layout))
         part = self.columns[0].find_part(index)
         if part is not None:
             made = [column.in_part(part) for column in self.columns]

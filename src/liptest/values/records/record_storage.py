@@ -58,12 +58,16 @@ def as_answer(column: SymbolicArray) -> Any:
     return make_array(column.branching, cells, column.dtype)
 
 
+def is_everything(index: Any) -> bool:
+    """Whether it is the index of ``array[:]`` or ``array[...]``."""
+    return index is Ellipsis or (type(index) is slice and index == slice(None))
+
+
 def makes_upright(index: Any) -> bool:
     """Whether it is the index of ``line[:, None]``."""
     if type(index) is not tuple or len(index) != 2 or index[1] is not None:
         return False
-    first = index[0]
-    return first is Ellipsis or (type(first) is slice and first == slice(None))
+    return is_everything(index[0])
 
 
 def keeps_records(places: tuple[Any, ...], dimensions: int) -> bool:
@@ -218,7 +222,9 @@ def answer_einsum(storage: RecordStorage, *arguments: Any, **options: Any) -> An
     return storage.einsum(*arguments, **options)
 
 
-def take_records(array: Any, places: Any, axis: Any = None) -> Any:
+def take_records(array: Any, places: Any, axis: Any = None, **options: Any) -> Any:
     """``numpy.take`` of records, at places that tell no values; NotImplemented for all else."""
+    if options or not is_record_array(array):
+        return NotImplemented
     is_along = axis == 0 or (axis is None and array.ndim == 1)
-    return array[places] if is_record_array(array) and is_along else NotImplemented
+    return array[places] if is_along else NotImplemented

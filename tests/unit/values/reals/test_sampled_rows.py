@@ -169,6 +169,23 @@ def test_many_steps_of_all_rows_are_one_shift() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_batches_of_an_epoch_cost_what_one_of_them_costs(epochs: int) -> None:
+    """A record is in one batch of each order."""
+    text = (
+        f"{BOTH}told = []\nfor _ in range({epochs}):\n    order = rng.permutation(len(rows))\n"
+        "    for k in range(10):\n        own = rows[order[20 * k : 20 * k + 20]]\n"
+        "        own = own * np.minimum(1, 1 / np.linalg.norm(own, axis=1))[:, None]\n"
+        "        told += (own.sum(axis=0) + rng.normal(0, 8, 2)).tolist()\nreturn told"
+    )
+    joint = normal_epsilon(Fraction(math.sqrt(epochs) * 2 / SCALE), DELTA, Fraction(0))
+    assert joint is not None
+    assert price_of(text, DELTA) == pytest.approx(float(joint), rel=1e-6)
+    overlapping = text.replace("20 * k + 20", "20 * k + 21")
+    assert price_of(overlapping, DELTA) > 1.2 * float(joint)
+
+
+@pytest.mark.slow
 def test_pure_losses_of_samples_of_their_own_add_up() -> None:
     text = (
         f"{X}x = x.clip(0, 1)\ntold = []\nfor _ in range(3):\n    {MASK}"
