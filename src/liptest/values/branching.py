@@ -89,6 +89,8 @@ class Branching(Protocol):
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int
+    #: Whether runs are walked for a law, and not in search of one of them, or by chance.
+    walks_all: bool
     #: Whether symbolic data are read record by record, and whether rows of a frame are made for it.
     walks_records: bool
     makes_rows: bool

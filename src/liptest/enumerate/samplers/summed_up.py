@@ -63,6 +63,7 @@ class ChanceTree(ChoiceTree):
 
     #: How many.
     RUNS = _RUNS_BY_CHANCE
+    walks_all = False
     __slots__ = ("_rng",)
 
     def __init__(self, name: str, **budgets: Any) -> None:

@@ -31,6 +31,7 @@ class PathTree(ChoiceTree):
 
     follows_data = True
     most_draws = MAX_DRAWS_OF_PATHS
+    walks_all = False
     pasts: Pasts | None = None
     #: Of the way "passes": the loop that a run has entered.
     loops: LoopsOfPaths | None = None
@@ -132,3 +133,4 @@ class PlainTree(ChoiceTree):
 
     __slots__ = ()
     follows_data = takes_any_order = True
+    walks_all = False

@@ -195,6 +195,8 @@ class ChoiceTree:
     pasts: Any = None
     #: Draws in one run.
     most_draws = MAX_DRAWS
+    #: Whether runs are walked for a law, and not in search of one of them, or by chance.
+    walks_all = True
     #: What is told of loops that start over (``loops_of_paths``).
     loops: Any = None
     #: Runs that came to an end, of all trees: one tree may be walked within a run of another.

@@ -55,6 +55,8 @@ class TracedChoice(Record):
 class TracingTree(ChoiceTree):
     """A tree that is walked in search of one output, and then once more with notes."""
 
+    walks_all = False
+
     def __init__(self, name: str, *, max_choices: int = MAX_CHOICES) -> None:
         super().__init__(name, max_leaves=MAX_RUNS, max_choices=max_choices)
         self._notes: list[TracedChoice] | None = None

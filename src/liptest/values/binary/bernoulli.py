@@ -169,7 +169,7 @@ class BernoulliVariables:
 
     def _are_hopeless(self, variables: list[int]) -> bool:
         """Whether all outcomes that a budget allows have next to no probability together."""
-        if len(variables) <= _LIGHT:
+        if len(variables) <= _LIGHT or not self.tree.walks_all:
             return False
         zeros = self.zeros[variables].astype(np.float64)
         ones = self.ones[variables].astype(np.float64)
