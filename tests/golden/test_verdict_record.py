@@ -30,7 +30,7 @@ def test_every_witness_of_the_record_verifies() -> None:
     "name",
     [
         pytest.param(
-            name, marks=[pytest.mark.slow] * (verdict_record.is_slow(name) or number % 16 != 0)
+            name, marks=[pytest.mark.slow] * (verdict_record.is_slow(name) or number % 32 != 0)
         )
         for number, name in enumerate(verdict_record.CHECKS)
     ],
