@@ -82,6 +82,8 @@ class Passing:
 
     def __iter__(self) -> Iterator[Any]:
         book = self._values.column.answers
+        if not book.walks_values:
+            self._refuse("a loop over the values that are there in a table with real columns")
         if book.has_parts or not book.has_positions or self._run.missing:
             self._refuse("a loop over the values of a part of the records, or a second one")
         if not (self._has_order or self._values.are_of_records):

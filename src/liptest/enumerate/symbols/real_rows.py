@@ -63,7 +63,7 @@ class RealData(UserRows):
             comes_and_goes=comes_and_goes,
             has_positions=domain.is_full,
         )
-        self._answers.cells = self._cells
+        self._answers.cells, self._answers.walks_values = self._cells, False
         self._answers.rows_of_user = domain.at_most
         self._counted: tuple[Any, dict[Any, Any]] = (None, {})
         note_near(self, domain, self._answers, domain.most if domain.has_users else 1)

@@ -112,6 +112,8 @@ class AnswerBook(AnswersBySample):
         self._parted: dict[range | DrawnPart, AnswerBook] = {}
         #: Positions by number of a random order, in a run at a point.
         self.orders: dict[int, NDArray[Any]] = {}
+        #: Whether loops over the values that are there are followed (``passing``).
+        self.walks_values = True
         #: The records of a run at a point.
         self.dataset: NDArray[Any] | None = None
         #: Where only some datasets and their neighbours matter: what an answer is on each of them,
