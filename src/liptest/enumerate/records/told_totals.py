@@ -80,22 +80,27 @@ class NotePart:
     """
 
     function: Any
-    one: Mechanism
+    one: Any
     tail: NoteTail
     _laws: dict[int, Law] = field(default_factory=dict)
 
     def law(self, value: int) -> Law:
         """Of the note of a record of this value."""
         if value not in self._laws:
-            law = self.one.law(np.array([value], dtype=np.int64))
-            if law.fractions is None or law.unexplored or len(law.outputs) > _MOST_NOTES:
-                raise UnsupportedForm(f"{self.one.name}: notes of many kinds")
-            self._laws[value] = dict(zip(law.outputs, law.fractions, strict=True))
+            self._note(value, self.one.law(np.array([value], dtype=np.int64)))
         return self._laws[value]
+
+    def _note(self, value: int, law: OutputLaw) -> None:
+        if law.fractions is None or law.unexplored or len(law.outputs) > _MOST_NOTES:
+            raise UnsupportedForm(f"{self.one.name}: notes of many kinds")
+        self._laws[value] = dict(zip(law.outputs, law.fractions, strict=True))
 
     def pairs(self, values: int) -> list[tuple[Fraction | None, int, int]]:
         """Pairs of values, those first of which one note tells most; None: it tells all."""
-        laws = [self.law(value) for value in range(values)]
+        every = np.arange(values, dtype=np.int64)[:, None]
+        for value, law in enumerate(self.one.laws_and_reads(every)[0]):  # in one session
+            self._note(value, law)
+        laws = [self._laws[value] for value in range(values)]
         told = [
             (_largest_ratio(laws[low], laws[high]), low, high)
             for low, high in permutations(range(values), 2)
