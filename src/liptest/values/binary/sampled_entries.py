@@ -7,14 +7,15 @@ bits alone are looked at. All else that is done with them looks at all bits.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.chosen_places import Chosen, read_mask
-from liptest.values.protocol import is_symbolic
+from liptest.values.records.record_storage import is_everything, keeps_records, read_constant
 from liptest.values.rounding import holds_negative_zero
 
 _NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)
@@ -51,13 +52,18 @@ class ChosenEntries(Chosen):
         return self.values[mask]
 
     def entries_at(self, index: Any) -> Any:
-        if type(index) is tuple and self.is_open and _keeps_rows(index, self.values.ndim):
+        if self.is_open and self._keeps_rows(index):
             return SymbolicArray(ChosenEntries(self.values[index].copy(), self.mask))
         chosen = _find_chosen(index)
         if chosen is None or chosen.dtype != np.bool_ or not chosen.has_mask_of(self):
             return NotImplemented
         there = chosen.values
         return SymbolicArray(ChosenEntries(self.values[there], self.mask[there]))
+
+    def _keeps_rows(self, index: Any) -> bool:
+        """Whether an index says nothing of the first axis."""
+        is_whole = type(index) is tuple and len(index) > 0 and is_everything(index[0])
+        return is_whole and keeps_records((..., *index[1:]), self.values.ndim)
 
     def has_mask_of(self, other: ChosenEntries) -> bool:
         """Whether the same bits choose both, and none was looked at."""
@@ -74,18 +80,13 @@ class ChosenEntries(Chosen):
         return ChosenEntries(self.values, self.mask) if self.is_open else super().copied(order)
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
-        made = self._calculate(lambda table: table.astype(dtype), self.values)
-        return NotImplemented if made is None else made
+        return self.calculate(lambda: self.values.astype(dtype))
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
-        tables = [self._table_of(value) for value in inputs]
-        if ufunc in _ENTRY_BY_ENTRY and not any(table is None for table in tables):
-            made = self._calculate(ufunc, *tables)
-            if made is not None:
-                return made
-        return self.looked_at().answer_ufunc(ufunc, inputs)
+        made = self.calculate(ufunc, *inputs) if ufunc in _ENTRY_BY_ENTRY else NotImplemented
+        return self.looked_at().answer_ufunc(ufunc, inputs) if made is NotImplemented else made
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         rule = _RULES.get(function)
@@ -106,26 +107,21 @@ class ChosenEntries(Chosen):
         is_alike = constant is not None and constant.ndim < self.values.ndim
         return constant if is_alike else None
 
-    def _calculate(self, function: Any, *tables: Any) -> Any:
-        """A function of each entry; None where it is not known of some, or may fail there."""
-        if not self.is_open or not {*_ERRORS().values()} <= {"warn", "ignore"}:
-            return None
+    def calculate(self, function: Any, *operands: Any) -> Any:
+        """A function of each entry, or row; NotImplemented where it is not known, or may fail."""
+        tables = [self._table_of(operand) for operand in operands]
+        if not self.is_open or any(table is None for table in tables):
+            return NotImplemented
+        if not {*_ERRORS().values()} <= {"warn", "ignore"}:
+            return NotImplemented
         try:
             with np.errstate(all="ignore"):
                 values = function(*tables)
         except Exception:
-            return None
-        if values.shape[:1] != self.values.shape[:1]:
-            return None
-        return SymbolicArray(ChosenEntries(values, self.mask))
-
-    def calculate(self, function: Any, *operands: Any) -> Any:
-        """``_calculate`` of operands; NotImplemented where it is not known."""
-        tables = [self._table_of(operand) for operand in operands]
-        if any(table is None for table in tables):
             return NotImplemented
-        made = self._calculate(function, *tables)
-        return NotImplemented if made is None else made
+        if values.shape[:1] != self.values.shape[:1]:
+            return NotImplemented
+        return SymbolicArray(ChosenEntries(values, self.mask))
 
     def sum_up(self, values: NDArray[Any]) -> Any:
         """The sum of one number for each chosen entry, or of one row.
@@ -145,13 +141,6 @@ class ChosenEntries(Chosen):
         if values.ndim == 1:
             return total
         return make_array(self.branching, fill_array([*total], total.shape, object), total.dtype)
-
-
-def _keeps_rows(index: tuple[Any, ...], axes: int) -> bool:
-    """Whether an index says nothing of the first axis."""
-    are_plain = all(place is None or type(place) in (int, slice) for place in index[1:])
-    is_whole = type(index[0]) is slice and index[0] == slice(None)
-    return is_whole and are_plain and sum(place is not None for place in index) <= axes
 
 
 def choose_entries(values: NDArray[Any], index: Any) -> SymbolicArray | None:
@@ -186,25 +175,15 @@ def _sum(chosen: ChosenEntries, axis: Any = None, *, keepdims: Any = None, **opt
     if given or (keepdims not in (None, np._NoValue, True, False)):
         return NotImplemented
     if axis in (1, -1) and values.ndim == _ROWS and values.shape[1] <= _NARROW:
-        return chosen.calculate(lambda rows: rows.sum(axis=1, keepdims=keeps), _itself(chosen))
+        return chosen.calculate(lambda: values.sum(axis=1, keepdims=keeps))
     is_over = axis == 0 or (axis is None and values.ndim == 1)
     return chosen.sum_up(values) if is_over and not keeps else NotImplemented
 
 
 def _read_constant(value: Any) -> NDArray[Any] | None:
-    """A plain array, or one with room for symbolic numbers that has none; None for all else."""
-    if type(value) is np.ndarray:
-        return value if value.dtype.kind in "bif" else None
-    if type(value) is not SymbolicArray or type(value.storage) is not CellStorage:
-        return None
-    cells = value.cells
-    if any(is_symbolic(cell) for cell in cells.flat):
-        return None
-    return fill_array(list(cells.flat), cells.shape, value.dtype)
-
-
-def _itself(chosen: ChosenEntries) -> SymbolicArray:
-    return SymbolicArray(chosen)
+    """A plain array of numbers, whether it has room for symbolic ones or not; None for all else."""
+    constant = value if type(value) is np.ndarray else read_constant(value)
+    return constant if constant is not None and constant.dtype.kind in "bif" else None
 
 
 def _count_nonzero(chosen: ChosenEntries, *arguments: Any, **options: Any) -> Any:
@@ -231,7 +210,7 @@ def _clip(chosen: ChosenEntries, *bounds: Any, **options: Any) -> Any:
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
     if given or len(bounds) > 2 or low is None or high is None:
         return NotImplemented
-    return chosen.calculate(_CLIP, _itself(chosen), low, high)
+    return chosen.calculate(partial(_CLIP, chosen.values), low, high)
 
 
 def _norm(chosen: ChosenEntries, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
@@ -240,7 +219,7 @@ def _norm(chosen: ChosenEntries, ord: Any = None, axis: Any = None, keepdims: An
         return NotImplemented
     if ord not in (None, 1, 2, np.inf) or type(keepdims) is not bool:
         return NotImplemented
-    return chosen.calculate(lambda rows: _NORM(rows, ord, 1, keepdims), _itself(chosen))
+    return chosen.calculate(lambda: _NORM(values, ord, 1, keepdims))
 
 
 def _dot(chosen: ChosenEntries, vector: Any) -> Any:
@@ -252,7 +231,7 @@ def _dot(chosen: ChosenEntries, vector: Any) -> Any:
         return NotImplemented
     if not np.isfinite(values).all() or np.signbit(values).any():  # whose products may be -0.0
         return NotImplemented
-    return chosen.calculate(lambda rows: (rows * 0.0 + 0.0).sum(axis=1), _itself(chosen))
+    return chosen.calculate(lambda: np.repeat(0.0, len(values)))
 
 
 _RULES: dict[Any, Any] = {

@@ -78,11 +78,17 @@ def keeps_records(places: tuple[Any, ...], dimensions: int) -> bool:
 
 
 def _constant(value: Any) -> Any:
+    constant = read_constant(value)
+    return value if constant is None else constant
+
+
+def read_constant(value: Any) -> NDArray[Any] | None:
+    """The plain array that one with room for symbolic numbers is; None for all else."""
     if type(value) is not SymbolicArray or type(value.storage) is not CellStorage:
-        return value
+        return None
     cells = value.cells
     if any(is_symbolic(cell) for cell in cells.flat):
-        return value
+        return None
     return fill_array(list(cells.flat), cells.shape, value.dtype)
 
 

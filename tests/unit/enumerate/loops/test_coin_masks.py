@@ -64,6 +64,8 @@ MADE = {
     "rows within": f"{_ROWS}return float(x[mask].sum(axis=1).sum())",
     "rows that are cut": f"{_ROWS}own = x[mask]\nown = own * np.minimum(1, 1 / np.maximum(0.5, "
     "np.linalg.norm(own, axis=1)))[:, None]\nreturn own.sum(axis=0).tolist()",
+    "an index without places": "return int(data[mask][()].sum())",
+    "all of them": "return int(data[mask][...].sum() + data[mask][:].sum())",
     "rows by zeros": f"{_ROWS}return float((x[mask] @ np.zeros(2) + 1).sum())",
     "a column of rows": f"{_ROWS}return float(x[mask][:, 1].sum())",
     "rows and their numbers": f"{_ROWS}own, some = x[mask], data[mask]\n"
