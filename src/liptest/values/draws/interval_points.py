@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# Points that a float tells apart.
-_OF_FLOATS = 1 << 52
+# Points that a random float tells apart.
+_OF_FLOATS = 1 << 53
 # Kept: while a program is analysed the names may stand for something else.
 _WHERE = np.where
 
@@ -37,7 +37,7 @@ class IntervalPoints:
     def many(self, low: Points, high: Points) -> Points:
         """One of each of many intervals, (n,) ends of at most 2**53 points."""
         chosen, share = self._rng.random((2, len(low)))
-        # Of 2**53 points the last one, and such, may be rounded up to the end.
+        # Of fewer points the last one may be rounded up to the end.
         inside = (share * (high - low)).astype(np.int64)
         inside = _WHERE(inside < high - low, inside, high - low - 1)
         inside = _WHERE(chosen < 2 * self._ends, high - low - 1, inside)
