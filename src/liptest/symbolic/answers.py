@@ -374,6 +374,11 @@ class AnswersOfSample:
 class AnswersInGroups(Protocol):
     """Answers of which some are told by themselves (docs/theory/size.md, S21)."""
 
+    @property
+    def has_samples(self) -> bool:
+        """Whether some of them are of random samples."""
+        ...
+
     def split_answers(self, numbers: frozenset[int]) -> list[frozenset[int]]:
         """Answers that are to be looked at together: of one sample, and few enough."""
         ...

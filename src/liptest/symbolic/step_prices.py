@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 
 from liptest.symbolic.alignment import Price, find_bare_move
@@ -61,7 +62,7 @@ class _Cost:
         pure, square = self.pure + other.pure, self.square + other.square
         return _Cost(pure, square, self._dearer_move(other))
 
-    def or_(self, other: _Cost) -> _Cost:
+    def either(self, other: _Cost) -> _Cost:
         """Of two groups, of which a record is in one."""
         pure, square = max(self.pure, other.pure), max(self.square, other.square)
         return _Cost(pure, square, self._dearer_move(other))
@@ -76,13 +77,19 @@ class _OfPlaces:
     """What groups of some places of an order cost, where a record is replaced, or missing."""
 
     share: Fraction
-    replaced: _Cost = field(default_factory=_Cost)
-    missing: _Cost = field(default_factory=_Cost)
+    replaced: _Cost
+    missing: _Cost
 
-    def plus(self, share: Fraction, replaced: _Cost, missing: _Cost) -> _OfPlaces:
-        """With another group that a record may be in, too."""
-        replaced, missing = self.replaced.plus(replaced), self.missing.plus(missing)
-        return _OfPlaces(max(self.share, share), replaced, missing)
+    def plus(self, other: _OfPlaces) -> _OfPlaces:
+        """With other groups that a record may be in, too."""
+        replaced, missing = self.replaced.plus(other.replaced), self.missing.plus(other.missing)
+        return _OfPlaces(max(self.share, other.share), replaced, missing)
+
+    def either(self, other: _OfPlaces) -> _OfPlaces:
+        """Of these groups and others, of which a record is in one."""
+        replaced = self.replaced.either(other.replaced)
+        missing = self.missing.either(other.missing)
+        return _OfPlaces(max(self.share, other.share), replaced, missing)
 
 
 def price_steps(
@@ -102,26 +109,19 @@ def price_steps(
     for group in groups:
         moves = group.moves
         of_order = by_order.setdefault(moves.order, {})
-        known = of_order.get(moves.places, _OfPlaces(moves.share))
         costs = [_dearest(paths, group.blocks, side) for side in (moves.replaced, moves.missing)]
         if costs[0] is None or costs[1] is None:
             return Price(None, delta, why=NO_SHIFT)
-        of_order[moves.places] = known.plus(moves.share, costs[0], costs[1])
+        own = _OfPlaces(moves.share, costs[0], costs[1])
+        known = of_order.get(moves.places)
+        of_order[moves.places] = own if known is None else known.plus(own)
     return _join([_join_places(of_order) for of_order in by_order.values()], delta)
 
 
 def _join_places(of_order: dict[range | None, _OfPlaces]) -> _OfPlaces:
     """Of all places of one order: where they are apart, a record is at some of them only."""
-    costs = list(of_order.values())
-    are_apart = _are_apart(list(of_order))
-    total = costs[0]
-    for other in costs[1:]:
-        if are_apart:
-            replaced, missing = total.replaced.or_(other.replaced), total.missing.or_(other.missing)
-            total = _OfPlaces(max(total.share, other.share), replaced, missing)
-        else:
-            total = total.plus(other.share, other.replaced, other.missing)
-    return total
+    join = _OfPlaces.either if _are_apart(list(of_order)) else _OfPlaces.plus
+    return reduce(join, of_order.values())
 
 
 def _are_apart(places: Sequence[range | None]) -> bool:
@@ -195,8 +195,7 @@ def _join(totals: Sequence[_OfPlaces], delta: Fraction) -> Price:
     shift = max((max(loss.shift, loss.shift_missing) for loss in losses), default=_ZERO)
     if shift and not delta:
         return Price(None, delta, why="normal noise has no epsilon at delta 0")
-    by_sums = None if shift else sum(map(_amplify, losses), _ZERO)
-    proved = [by_sums] if by_sums is not None else []
+    proved = [] if shift else [_add_up(losses)]
     if delta and len(losses) == 1 and shift and losses[0].share >= 1:
         composed = normal_epsilon(losses[0].shift, delta, losses[0].pure)
     else:
@@ -212,10 +211,7 @@ def _join_whole(totals: Sequence[_OfPlaces]) -> list[_OfPlaces]:
     """Those of samples, and one of all that is told of all records."""
     sampled = [total for total in totals if total.share < 1]
     whole = [total for total in totals if total.share >= 1]
-    joined = _OfPlaces(Fraction(1))
-    for total in whole:
-        joined = joined.plus(total.share, total.replaced, total.missing)
-    return [*sampled, joined] if whole else sampled
+    return [*sampled, reduce(_OfPlaces.plus, whole)] if whole else sampled
 
 
 def _make_loss(total: _OfPlaces) -> SampledLoss:
@@ -233,9 +229,14 @@ def _say(losses: Sequence[SampledLoss], shift: Fraction) -> tuple[str, ...]:
     return (f"{noise} in {each} of a share of up to {max(shares):.4g}",)
 
 
-def _amplify(loss: SampledLoss) -> Fraction:
-    """What a pure loss of a sample costs of the whole (S11)."""
-    pure = max(loss.pure, loss.pure_missing)
-    if loss.share >= 1 or pure > _LARGEST:
-        return pure
-    return Fraction(math.log1p(float(loss.share) * math.expm1(pure))) * (1 + _NEAR)
+def _add_up(losses: Sequence[SampledLoss]) -> Fraction:
+    """Of samples without normal noise."""
+    pure = ((max(loss.pure, loss.pure_missing), loss.share) for loss in losses)
+    return sum((amplify_loss(epsilon, share) for epsilon, share in pure), _ZERO)
+
+
+def amplify_loss(epsilon: Fraction, share: Fraction) -> Fraction:
+    """What a loss given a sample, of such a share at most, is without it, rounded up (S11)."""
+    if share >= 1 or epsilon > _LARGEST:
+        return epsilon
+    return Fraction(math.log1p(float(share) * math.expm1(epsilon))) * (1 + _NEAR)

@@ -248,17 +248,13 @@ def _add_samples(
     followed: SymbolicPaths, data: Records | UserRows, path_run: AlignedRun, leaves: list[PathEnd]
 ) -> SymbolicPaths:
     """With how answers move by themselves, and random samples that nothing tells."""
-    functions = tuple(path_run.functions.values())
-    if all(leaf.keeps_sample for leaf in leaves):
-        sample: Any = data.sample
-        if sample is not None:
-            sample = sample[0], with_functions(sample[1], functions)
-        in_groups = None if functions else data.in_groups
-        has_samples = bool(path_run.orders)
-        return replace(followed, sample=sample, in_groups=in_groups, has_samples=has_samples)
-    if path_run.orders or functions:
+    if not all(leaf.keeps_sample for leaf in leaves):
         return followed
-    return replace(followed, in_groups=data.in_groups)
+    functions = tuple(path_run.functions.values())
+    sample: Any = data.sample
+    if sample is not None:
+        sample = sample[0], with_functions(sample[1], functions)
+    return replace(followed, sample=sample, in_groups=None if functions else data.in_groups)
 
 
 def _are_paths_of_sums(followed: SymbolicPaths, leaves: list[PathEnd]) -> bool:

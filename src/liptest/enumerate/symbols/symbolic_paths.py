@@ -96,8 +96,6 @@ class SymbolicPaths:
     sample: tuple[Fraction, Differences] | None = None
     #: How far answers of one sample move by themselves (``AnswersInGroups``).
     in_groups: AnswersInGroups | None = None
-    #: Whether some answers are of random samples.
-    has_samples: bool = False
     #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
     missing: tuple[Fraction, Differences] | None = None
     #: What records add to an answer by their values, or numbers of the data by their places.

@@ -25,7 +25,7 @@ from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
-from liptest.symbolic.step_prices import price_steps
+from liptest.symbolic.step_prices import amplify_loss, price_steps
 from liptest.values.reals.rounded_sums import ROUNDING
 
 #: First every released sum is paid for, then only what comparisons tell.
@@ -240,12 +240,14 @@ def _or_in_steps(
     """The lower price, where each group of answers counts by itself (docs/theory/size.md, S21)."""
     if way != WAYS[0] or followed.in_groups is None or alignment.raises or followed.rounding:
         return alignment
-    has_price = alignment.price is not None and alignment.price.epsilon is not None
-    may_be_lower = followed.has_samples or delta or not has_price or followed.differences.box
-    is_enough = has_price and wanted is not None and alignment.epsilon <= wanted
-    is_enough = (is_enough and not followed.has_samples) or len(followed.paths) > _MOST_IN_STEPS
-    if is_enough or not may_be_lower or followed.missing is not None:
+    if followed.missing is not None or len(followed.paths) > _MOST_IN_STEPS:
         return alignment
+    if not followed.in_groups.has_samples:
+        has_price = alignment.price is not None and alignment.price.epsilon is not None
+        is_enough = has_price and wanted is not None and alignment.epsilon <= wanted
+        may_be_lower = delta or not has_price or followed.differences.box
+        if is_enough or not may_be_lower:
+            return alignment
     price = price_steps(followed.paths, followed.in_groups, delta=Fraction(delta))
     if price.epsilon is None or float_above(price.epsilon) >= alignment.epsilon:
         return alignment
@@ -323,7 +325,7 @@ def _price_sampled(
     exact = None if alignment.price is None else alignment.price.epsilon
     if alignment.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
         return None
-    lower = Fraction(math.log1p(share * math.expm1(exact))) * (1 + _NEAR)
+    lower = amplify_loss(exact, share)
     price = replace(alignment.price, epsilon=min(lower, exact), delta=alignment.price.delta * share)
     return replace(alignment, price=price)
 

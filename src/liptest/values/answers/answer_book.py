@@ -505,7 +505,7 @@ class AnswerBook(AnswersBySample):
         None where these are too many to be listed, and some are of random samples.
         """
         moves: dict[Move, None] = {}
-        listed, are_random = 0, any(isinstance(part, DrawnPart) for part in self.parts)
+        listed, are_random = 0, self.has_samples
         places = find_places(self.parts, self.all_records) if are_random else self.places()
         most = _MOST_LISTED_IN_BALLS if self.balls and are_random else _MOST_LISTED
         for place in () if places is None else places:

@@ -38,6 +38,11 @@ class AnswersBySample:
         """Answers of real numbers that have too many corners together."""
         raise NotImplementedError
 
+    @property
+    def has_samples(self) -> bool:
+        """See ``AnswersInGroups``."""
+        return any(isinstance(part, DrawnPart) for part in self.parts)
+
     def sample(self) -> tuple[Fraction, Differences] | None:
         """What no record is sampled with more than, where all answers are of one random sample.
 
