@@ -373,25 +373,41 @@ class LawTable(ComparableLaws):
             gaps = np.take(self.logs, left, axis=0)
             gaps -= np.take(self.logs, right, axis=0)
             return np.asarray(np.abs(gaps.T, order="C").max(axis=0, initial=0.0))
-        losses, step = np.empty(len(left)), max(1, _AT_ONCE // width)
-        rows = np.empty((2, min(step, len(left)), width))
-        for start in range(0, len(left), step):
-            some = slice(start, start + step)
-            gaps, others = rows[:, : len(left[some])]
-            # Indices are known to be inside; "raise" would gather into another array first.
-            np.take(self.logs, left[some], axis=0, out=gaps, mode="clip")
-            np.take(self.logs, right[some], axis=0, out=others, mode="clip")
+        losses = np.empty(len(left))
+        for some, gaps, others in self._logs_of_pairs(left, right):
             gaps -= others
             np.abs(gaps, out=gaps).max(axis=1, initial=0.0, out=losses[some])
         return losses
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
         """Larger of the two hockey-stick divergences at ``epsilon`` (theory 3); (p,)."""
-        p, q = np.exp(self.logs[left]), np.exp(self.logs[right])
         factor = math.exp(min(epsilon, 700.0))
-        forth = np.maximum(p - factor * q, 0.0).sum(axis=1)
-        back = np.maximum(q - factor * p, 0.0).sum(axis=1)
-        return np.asarray(np.maximum(forth, back))
+        sticks = np.empty(len(left))
+        for some, p, q in self._logs_of_pairs(left, right):
+            np.exp(p, out=p)
+            np.exp(q, out=q)
+            forth = np.maximum(p - factor * q, 0.0).sum(axis=1)
+            back = np.maximum(q - factor * p, 0.0).sum(axis=1)
+            np.maximum(forth, back, out=sticks[some])
+        return sticks
+
+    def _logs_of_pairs(
+        self, left: Indices, right: Indices
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """The logs of some pairs at once, in two arrays that are written anew for the next ones.
+
+        They are small enough to stay in the processor's cache.
+        """
+        width = self.logs.shape[1]
+        step = max(1, _AT_ONCE // max(1, width))
+        rows = np.empty((2, min(step, len(left)), width))
+        for start in range(0, len(left), step):
+            some = slice(start, start + step)
+            first, second = rows[:, : len(left[some])]
+            # Indices are known to be inside; "raise" would gather into another array first.
+            np.take(self.logs, left[some], axis=0, out=first, mode="clip")
+            np.take(self.logs, right[some], axis=0, out=second, mode="clip")
+            yield some, first, second
 
     def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Bound on the error of ``losses``; (p,)."""
