@@ -105,17 +105,35 @@ def price_steps(
     groups = _find_groups(paths, answers, delta)
     if isinstance(groups, Price):
         return groups
+    every = range(len(paths))
+    # Of all records the largest sum of a path counts, of samples the largest of each group.
+    scopes = [every] if answers.has_samples else [[place] for place in every]
+    totals: dict[int | None, _OfPlaces] = {}
+    for places in scopes:
+        found = _price_groups(groups, paths, places)
+        if found is None:
+            return Price(None, delta, why=NO_SHIFT)
+        for order, total in found.items():
+            totals[order] = totals[order].either(total) if order in totals else total
+    return _join(list(totals.values()), delta)
+
+
+def _price_groups(
+    groups: Sequence[_Group], paths: Sequence[AlignedPath], places: Sequence[int]
+) -> dict[int | None, _OfPlaces] | None:
+    """By order of a sample what its groups cost on the paths at some places; None for no shift."""
     by_order: dict[int | None, dict[range | None, _OfPlaces]] = {}
     for group in groups:
         moves = group.moves
         of_order = by_order.setdefault(moves.order, {})
-        costs = [_dearest(paths, group.blocks, side) for side in (moves.replaced, moves.missing)]
+        own_paths = [(paths[place], group.blocks[place]) for place in places]
+        costs = [_dearest(own_paths, side) for side in (moves.replaced, moves.missing)]
         if costs[0] is None or costs[1] is None:
-            return Price(None, delta, why=NO_SHIFT)
+            return None
         own = _OfPlaces(moves.share, costs[0], costs[1])
         known = of_order.get(moves.places)
         of_order[moves.places] = own if known is None else known.plus(own)
-    return _join([_join_places(of_order) for of_order in by_order.values()], delta)
+    return {order: _join_places(of_order) for order, of_order in by_order.items()}
 
 
 def _join_places(of_order: dict[range | None, _OfPlaces]) -> _OfPlaces:
@@ -174,12 +192,14 @@ def _join_sets(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
 
 
 def _dearest(
-    paths: Sequence[AlignedPath], every: Sequence[Sequence[Block]], differences: Differences
+    every: Iterable[tuple[AlignedPath, Sequence[Block]]], differences: Differences
 ) -> _Cost | None:
     """Of a group on all paths, each kind of noise at its worst; None for no shift."""
     pure, shift = _ZERO, _ZERO
     at: Move = ()
-    for path, blocks in zip(paths, every, strict=True):
+    for path, blocks in every:
+        if not blocks:  # nothing of the group is told here
+            continue
         priced, normal = split_blocks(path, blocks)
         total = price_blocks(priced, differences)
         if total.price is None:

@@ -29,6 +29,11 @@ from liptest.enumerate.folded.later_records import (
     is_generator_function,
     reads_fixed_names,
 )
+from liptest.enumerate.folded.placed_records import (
+    helpers_for_places,
+    read_placed_comprehension,
+    read_placed_loop,
+)
 from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.coin_filters import with_coins_first
 from liptest.enumerate.loops.coin_loops import read_coins
@@ -406,6 +411,18 @@ class _Folding(Spellings):
     def comprehension(
         self, node: ast.ListComp | ast.GeneratorExp, *, is_later: bool = False
     ) -> Any:
+        """``_comprehension``, over places or over what is there."""
+        placed = read_placed_comprehension(node, self._is_builtin)
+        if placed is None or (
+            is_later and not reads_fixed_names(self.source, node, placed.arrays, self._own)
+        ):
+            return self._comprehension(node, is_later)
+        self.changes += 1
+        self.helpers |= helpers_for_places(self.folds.zip)
+        ways = [self._comprehension(way, is_later) for way in (placed.by_place, placed.by_record)]
+        return placed.joined(self.walked(copy_tree(node.generators[0].iter)), *ways)
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, is_later: bool) -> Any:
         """``folds.comprehension(iterable, as written, checked)``, or as it is written.
 
         One that is kept in a variable, and walked later, as ``folds.later(..)``.
@@ -472,6 +489,15 @@ class _Folding(Spellings):
         return self._loop_over_records(node)
 
     def _loop_over_records(self, node: ast.For) -> list[ast.stmt]:
+        placed = read_placed_loop(node, self._next(), self._is_builtin)
+        if placed is None or names_stored(node.target) & self.names_read_later(node):
+            return self._loop_as_written(node)
+        self.changes += 1
+        self.helpers |= helpers_for_places(self.folds.zip)
+        ways = placed.by_place, placed.by_record
+        return placed.joined(self.walked(copy_tree(node.iter)), *map(self._loop_as_written, ways))
+
+    def _loop_as_written(self, node: ast.For) -> list[ast.stmt]:
         try:
             return self._fold_for(node)
         except (NotPure, NotFolded):

@@ -244,6 +244,22 @@ _DRAW_ADVICE = (
 #: Under every stand-in, and never drawn from: its state tells of draws past the stand-in's methods.
 UNUSED_BITS = np.random.PCG64(0)
 _WHOLE = (int, np.integer)
+
+
+def _count_places(items: Any) -> Any:
+    """How many there are, of the places 0, 1, ..; all else as it is."""
+    if type(items) is range:
+        return len(items) if items == range(len(items)) else items
+    if type(items) is np.ndarray:
+        is_line = items.ndim == 1 and items.dtype == np.int64
+    else:
+        is_line = type(items) is list and all(type(item) is int for item in items)
+    if not is_line or not len(items):
+        return items
+    count = len(items)
+    return count if np.array_equal(items, np.arange(count)) else items
+
+
 _FLOAT64 = np.float64
 _FLOATS = (float, np.float64)
 _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
@@ -494,6 +510,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         has_answers = run is not None and run.has_answers
         if log is None and not has_answers:
             return None
+        items = _count_places(items)
         is_whole, total = isinstance(items, _WHOLE), 0
         if is_whole:
             total = int(items) if items > _FEW_ORDERED else 0

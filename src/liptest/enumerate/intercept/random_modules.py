@@ -169,7 +169,7 @@ def _sample(session: Session, generator: random.Random, *arguments: Any, **optio
     if len(arguments) == 2 and not options:
         population, k = arguments
         records = population.column() if type(population) is RecordList else population
-        is_list = type(population) in (list, RecordList) and type(k) is int
+        is_list = type(population) in (list, range, RecordList) and type(k) is int
         sampled = session.rng.random_order(records, k) if is_list else None
         if sampled is not None:
             return sampled.tolist()

@@ -47,7 +47,7 @@ from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.occurring_keys import OccurringKeys
 from liptest.values.protocol import is_symbolic
-from liptest.values.records.record_list import RecordList
+from liptest.values.records.record_list import EntryOfRecord, RecordList
 
 # Of constants, into which numbers that data determine may be written.
 _FILLED = (np.zeros, np.ones, np.full, np.empty)
@@ -501,6 +501,10 @@ def _name_called(code: CodeType, at: int) -> str:
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
+        if type(value) in (list, tuple) and dtype in (None, float) and not (more or options):
+            row = EntryOfRecord.in_row(value)
+            if row is not None:
+                return row
         array = _symbolic_array(session, value)
         if array is None or more or options.keys() - {"copy"}:
             made = original(value, dtype, *more, **options)

@@ -50,8 +50,9 @@ _BUILTINS = (
     *(enumerate, reversed, zip),
 )
 _OF_NUMPY = (
-    *("abs", "all", "any", "argmax", "argmin", "array", "asarray", "bool_", "clip", "cumsum"),
-    *("digitize", "dot", "float64", "floor", "int64", "isclose", "max", "maximum"),
+    *("abs", "all", "any", "append", "argmax", "argmin", "array", "asarray", "bool_", "clip"),
+    *("concatenate", "cumsum", "digitize", "dot", "float64", "floor", "hstack", "int64"),
+    *("isclose", "max", "maximum"),
     *("inner", "mean", "min", "minimum", "outer", "prod", "round", "searchsorted", "sum", "vdot"),
     "where",
 )
@@ -70,6 +71,7 @@ _BEFORE_OUT = tuple(
     (vars(np)[name], most)
     for most, names in (
         (2, ("all", "any", "argmax", "argmin", "dot", "max", "min", "outer", "round")),
+        (2, ("concatenate",)),
         (3, ("clip", "cumsum", "mean", "prod", "sum")),
     )
     for name in names

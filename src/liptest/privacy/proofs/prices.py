@@ -22,7 +22,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.proofs.unanswered import never_answered
 from liptest.symbolic.alignment import Price, price_paths
-from liptest.symbolic.answers import ManyDifferences
+from liptest.symbolic.answers import Differences, ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
 from liptest.symbolic.step_prices import amplify_loss, price_steps
@@ -36,6 +36,8 @@ PASSES = "passes"
 _NEARLY = 1 + Fraction(1, 1_000_000)
 # So many paths are followed and priced in a second.
 _FEW_PATHS = 64
+# Of these each group of answers is priced first.
+_MANY_ROWS = 256
 # Paths that are priced step by step.
 _MOST_IN_STEPS = 256
 # Of claims that say anything about choices with weights.
@@ -206,10 +208,19 @@ def _align(
                 dearest=followed.dearest,
                 has_far_too_many=many,
             )
+        if delta and wanted is not None and _has_many_rows(followed.differences):
+            steps = _or_in_steps(Alignment(None), followed, way, wanted, delta)
+            if steps.price is not None and steps.epsilon <= wanted:
+                return steps
         alignment = _price_followed(followed, way, wanted, delta)
         return _or_in_steps(alignment, followed, way, wanted, delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
+
+
+def _has_many_rows(differences: Any) -> bool:
+    """Whether there are more pairs of rows than are compared in a moment."""
+    return isinstance(differences, Differences) and len(differences.rows) > _MANY_ROWS
 
 
 def _price_followed(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, Literal
@@ -10,6 +11,8 @@ from liptest.symbolic.answers import AnswersOfSample, Differences
 from liptest.values.answers.balls import BallOfAnswers
 from liptest.values.records.record_parts import DrawnPart, Part
 
+# Of several balls together, where each is looked at by itself.
+_MANY_CORNERS = 256
 #: What happens to a record of neighbours: it is replaced, it comes or goes, or either of these.
 Relation = Literal["replaced", "added", "either"]
 
@@ -75,7 +78,8 @@ class AnswersBySample:
         groups = []
         for own in by_part.values():
             balls = [own & set(ball.places.values()) for ball in self.balls.values()]
-            few = balls if self.find_too_many(own) else []
+            corners = math.prod(2 * len(ball) for ball in balls if ball)
+            few = balls if corners > _MANY_CORNERS or self.find_too_many(own) else []
             groups += [*few, own.difference(*few)]
         return [frozenset(group) for group in groups if group]
 

@@ -88,7 +88,22 @@ def find_ends(value: Any, book: AnswerBook) -> _ENDS | None:
     if key not in made:
         made[key] = _ends_of_function(value, book)
     found: _ENDS | None = made[key]
-    return found
+    return found if found is None else _on_this_path(value, found)
+
+
+def _on_this_path(value: Any, ends: _ENDS) -> _ENDS:
+    """The same, as far as comparisons have left it open."""
+    known = value.run.interval_of(value.node)
+    low, high = (
+        ends[0] if known.low is None else max(ends[0], _round_down(known.low)),
+        ends[1] if known.high is None else min(ends[1], -_round_down(-known.high)),
+    )
+    return (low, high) if low <= high else ends
+
+
+def _round_down(number: Fraction) -> float:
+    """A float that is not above it."""
+    return math.nextafter(float(number), -math.inf)
 
 
 def _ends_of_function(value: ReleasedValue, book: AnswerBook) -> _ENDS | None:

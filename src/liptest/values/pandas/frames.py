@@ -103,6 +103,9 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             return self.refuse("rows by their places beside users or bins")
         return SymbolicFrame({name: series.part(places) for name, series in self._series.items()})
 
+    def is_whole(self) -> bool:
+        return all(type(one) is RecordSeries and one.is_whole() for one in self._series.values())
+
     def __setitem__(self, key: Any, value: Any) -> None:
         """``frame["new"] = series``: the frame has another column from then on."""
         if not isinstance(key, str):

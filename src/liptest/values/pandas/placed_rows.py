@@ -47,6 +47,17 @@ class HasPlaces(OfPandas):
         source: Any = np.random if random_state is None else random_state
         return self.part(source.choice(length, size=size, replace=False, p=None))
 
+    def is_whole(self) -> bool:
+        """Whether these are all rows of the table, in their order."""
+        return False
+
+    def reset_index(self, *, drop: Any = False) -> Any:
+        """The same rows: those of the whole table have 0, 1, .. as index."""
+        if drop is not True or not self.is_whole():
+            advice = "leave it out: rows are summed up and counted without their index"
+            return self.refuse(".reset_index", advice)
+        return self.part(slice(None))
+
     def head(self, n: int = 5) -> Any:
         """The first rows; of a negative number all but so many of the last."""
         return self.iloc[:n]

@@ -39,6 +39,7 @@ from liptest.values.pandas.of_pandas import (
 )
 from liptest.values.pandas.placed_rows import HasPlaces
 from liptest.values.protocol import is_symbolic
+from liptest.values.records.column_parts import ColumnInParts
 from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_list import RecordList
 from liptest.values.records.record_storage import OwnNumbers
@@ -105,6 +106,10 @@ class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
 
     def find_numbers(self) -> SymbolicArray | None:
         return self.array if self.names is None else None
+
+    def is_whole(self) -> bool:
+        own = self.array.storage
+        return isinstance(own, ColumnInParts) and own.is_whole()
 
     def numbers(self, use: str) -> SymbolicArray:
         """Its column; names are refused."""

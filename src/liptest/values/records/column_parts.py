@@ -117,14 +117,15 @@ class ColumnInParts(RecordStorage):
         column.is_strided = self.is_strided or abs(book.positions.step) != 1
         return column
 
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
+        """Whether it is of all records, of which the program knows how many there are."""
         book = self.answers
         return book.part is None and book.has_positions and not self.is_selection
 
     def _draw_part(self, order: DrawnOrder) -> Self:
         """The records at the places of a random order."""
         book = self.answers
-        if not self._is_whole() or order.total > book.records or not len(order):
+        if not self.is_whole() or order.total > book.records or not len(order):
             self.refuse("a random order of some of the records")
         if order.positions is not None:
             book.orders[order.number] = order.positions
@@ -133,7 +134,7 @@ class ColumnInParts(RecordStorage):
     def _choose_by_coins(self, mask: SymbolicArray) -> Self | None:
         """The records of which coins that are tossed without the data say that they are in."""
         book, coins = self.answers, mask.storage.coins()
-        if coins is None or not self._is_whole() or mask.shape != (book.records,):
+        if coins is None or not self.is_whole() or mask.shape != (book.records,):
             return None
         run: Any = self.branching.noise
         number = run.order_of(coins.key)

@@ -16,12 +16,14 @@ import numpy as np
 from liptest.values.array import SymbolicArray, fill_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.real_column import CALCULATIONS, RealColumn, RealEntry, column_of_entries
-from liptest.values.reals.real_matrix import RealMatrix
+from liptest.values.reals.real_matrix import RealMatrix, join_columns
 from liptest.values.reals.real_norms import Ball
 from liptest.values.records.column import Column
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord, TruthOfRecord
 
 _ALL = slice(None)
+# Whole numbers up to it are floats.
+_EXACT = 2**53
 
 
 class RealRow(RowOfRecord):
@@ -107,9 +109,9 @@ class RealRow(RowOfRecord):
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         rule = _FUNCTIONS.get(function)
         given = {name: one for name, one in options.items() if one is not np._NoValue}
-        if rule is None or given:
+        if rule is None or not given.keys() <= _OPTIONS.get(function, set()):
             return self.refuse(f"numpy.{function.__name__} of the row of one record")
-        return rule(self, *inputs)
+        return rule(self, *inputs, **given)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         self.refuse("numpy.array() of the row of one record")
@@ -127,8 +129,8 @@ class RealRow(RowOfRecord):
             return self.refuse("a sum within one record")
         return row._entry(np.sum(SymbolicArray(row.storage), axis=1))
 
-    def _norm(self, row: Any, ord: Any = None) -> Any:
-        if row.ndim != 1 or is_symbolic(ord):
+    def _norm(self, row: Any, ord: Any = None, axis: Any = None) -> Any:
+        if row.ndim != 1 or is_symbolic(ord) or axis not in (None, 0, -1):
             return self.refuse("a norm of what is not a row")
         return row._entry(np.linalg.norm(SymbolicArray(row.storage), ord, axis=1))
 
@@ -140,11 +142,27 @@ class RealRow(RowOfRecord):
         across = across[:, None, :] if is_of_records(across) else np.asarray(across)
         return self._entry(down * across)
 
-    def _clip(self, row: Any, low: Any, high: Any) -> Any:
+    def _clip(self, row: Any, a_min: Any, a_max: Any) -> Any:
         clipped = row
-        for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
+        for ufunc, bound in ((np.maximum, a_min), (np.minimum, a_max)):
             clipped = clipped if bound is None else clipped.calculated(ufunc, clipped, bound)
         return clipped
+
+    def _append(self, row: Any, values: Any) -> Any:
+        return self._join((row, values))
+
+    def _join(self, parts: Any) -> Any:
+        """Rows and lists of numbers, one behind the other."""
+        entries: list[Any] = []
+        for part in parts:
+            if isinstance(part, RealRow):
+                entries += part.entries if part.ndim == 1 else [part]
+            elif type(part) in (list, tuple):
+                entries += part
+            else:
+                entries += part.tolist() if type(part) is np.ndarray and part.ndim == 1 else [part]
+        row = row_of_entries(entries)
+        return self.refuse("an array of what is not numbers in a line") if row is None else row
 
     def dot(self, other: Any) -> Any:
         """``numpy.dot``."""
@@ -190,6 +208,27 @@ def _find_axes(value: Any) -> int:
     return np.ndim(value)
 
 
+def row_of_entries(entries: Sequence[Any]) -> RealRow | None:
+    """Numbers of one record, and constants beside them, as its row; None for all else."""
+    first = next((entry for entry in entries if type(entry) is RealEntry), None)
+    if first is None or not all(type(one) is RealEntry or _is_constant(one) for one in entries):
+        return None
+    if any(type(entry) is RealEntry and entry.cell != first.cell for entry in entries):
+        first.refuse("a loop that takes the number of one record to another one")
+    zeros = first.column.like_zeros(None)
+    columns = [
+        entry.column if type(entry) is RealEntry else zeros.other(np.array([entry]))
+        for entry in entries
+    ]
+    rows: Any = join_columns([SymbolicArray(column) for column in columns])
+    return None if rows is None else RealRow(rows.storage, first.cell)
+
+
+def _is_constant(value: Any) -> bool:
+    is_number = type(value) in (int, float, np.int64, np.float64)
+    return is_number and bool(abs(value) <= _EXACT)
+
+
 def is_of_records(value: Any) -> bool:
     """Whether it has an axis of records."""
     return type(value) is SymbolicArray and type(value.storage) in (RealMatrix, RealColumn)
@@ -201,9 +240,17 @@ _FUNCTIONS: dict[Any, Any] = {
     np.linalg.norm: RealRow._norm,
     np.outer: RealRow._outer,
     np.clip: RealRow._clip,
+    np.append: RealRow._append,
+    **dict.fromkeys((np.concatenate, np.hstack), RealRow._join),
     np.ndim: lambda row, one: one.ndim,
     np.shape: lambda row, one: one.shape,
     np.size: lambda row, one: one.size,
+}
+#: What may be given by name.
+_OPTIONS: dict[Any, set[str]] = {
+    np.sum: {"axis"},
+    np.linalg.norm: {"ord", "axis"},
+    np.clip: {"a_min", "a_max"},
 }
 
 
@@ -257,6 +304,7 @@ class OpenTruth(TruthOfRecord):
 
 
 RealEntry.open_truth = OpenTruth
+EntryOfRecord.in_row = staticmethod(row_of_entries)
 
 
 def _find_entries(value: Any, size: int) -> list[Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class EntryOfRecord:
 
     #: Which possible record it is of.
     cell: int
+    #: Makes a row of numbers of one record, in a list; None of all else (``looped_rows``).
+    in_row: ClassVar[Callable[[Sequence[Any]], Any]]
 
     @property
     def is_calculated(self) -> bool:
