@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.enumerate.folded.record_counts import ColumnRows, Counts
+from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.values.records.made_rows import MadeRows, line_of
+from liptest.values.records.record_list import EntryOfRecord
 
 # Fewer possible records are walked one by one.
 _FEW = 256
@@ -29,6 +31,13 @@ def rows_to_walk(values: Sequence[Any], take: Callable[[Any], Any] | None = None
     """What a loop takes of each possible record; the record itself where nothing is said."""
     records = values if type(values) is MadeRows else MadeRows([values], itemgetter(0))
     return records if take is None else records.then(take)
+
+
+def is_of_numbers(value: Any) -> bool:
+    """Whether it is numbers of one record, and constants, in tuples and lists perhaps."""
+    if isinstance(value, EntryOfRecord) or is_plain(value):
+        return True
+    return type(value) in (tuple, list) and all(map(is_of_numbers, value))
 
 
 def as_one(value: Any) -> tuple[Any]:

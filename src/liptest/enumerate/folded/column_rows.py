@@ -28,7 +28,13 @@ from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import CountsRows
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.polars_frames import PolarsSeries
-from liptest.values.reals import real_bins, real_functions, single_column, single_matrix  # noqa: F401
+from liptest.values.reals import (  # noqa: F401
+    math_of_entries,
+    real_bins,
+    real_functions,
+    single_column,
+    single_matrix,
+)
 from liptest.values.reals.real_column import RealColumn, column_of_entries
 from liptest.values.reals.real_matrix import RealMatrix
 from liptest.values.reals.rounded_sums import Rounding
@@ -43,7 +49,7 @@ from liptest.values.records.looped_rows import (
 )
 from liptest.values.records.made_rows import ColumnEntries, MadeRows, line_of
 from liptest.values.records.record_list import EntryOfRecord, RecordList
-from liptest.values.records.record_rows import RecordRows, RowByPlace
+from liptest.values.records.record_rows import RecordRows, RowByPlace, first_number
 from liptest.values.rounding import holds_negative_zero
 
 if TYPE_CHECKING:
@@ -104,6 +110,11 @@ def find_record_rows(value: Any) -> RowsOfColumn | None:
             if lines is None:
                 return find_record_rows(made)
             return RowsOfRealRows(lines.flat[0].storage, value.values)
+        numbers = list(map(first_number, value.values))
+        if any(number is not None for number in numbers):
+            leading = [0.0 if number is None else number for number in numbers]
+            made = value.to_column(leading, np.array(value.kept))
+            return RowsOfRealRows(made.storage, value.values)
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
         return RowsOfColumn(column, value.values, value.kept, value.length)
@@ -114,7 +125,7 @@ def find_record_rows(value: Any) -> RowsOfColumn | None:
     if type(value) is RecordSeries:
         return _rows_of_series(value)
     if type(value) is SymbolicArray and type(value.storage) is RealColumn:
-        return RowsOfReals(value.storage)
+        return RowsOfReals(value.storage, is_numpy=True)
     if type(value) is SymbolicArray and type(value.storage) is RealMatrix:
         return RowsOfRealRows(value.storage.columns[0], rows_of_matrix(value.storage))
     if type(value) is not SymbolicArray or type(value.storage) is not Column:
@@ -273,10 +284,10 @@ class RowsOfColumn:
 class RowsOfReals(RowsOfColumn):
     """Of real numbers: what a pass adds lies between the ends of a cell."""
 
-    def __init__(self, column: RealColumn) -> None:
+    def __init__(self, column: RealColumn, *, is_numpy: bool = False) -> None:
         kept = [True] * len(column.low) if column.kept is None else column.kept.tolist()
         zeros = column.like_zeros(column.kept)
-        super().__init__(zeros, column.each_record(), kept, column.count)
+        super().__init__(zeros, column.each_record(is_numpy=is_numpy), kept, column.count)
         self.reals = column
 
     def answer(

@@ -27,6 +27,7 @@ import numpy as np
 from liptest.enumerate.folded.alike_rows import (
     as_one,
     count_records,
+    is_of_numbers,
     join_alike,
     rows_to_walk,
     take_each_of,
@@ -65,7 +66,6 @@ from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
 from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.ranked_records import extreme_record, median_record, sort_records
-from liptest.values.records.record_list import EntryOfRecord
 from liptest.values.records.spread_of_records import spread
 from liptest.values.rounding import holds_negative_zero
 
@@ -499,7 +499,7 @@ class Folds(PassEnds, NamedEntries):
                 entries = found[place] = list(checked([value]))
             except Exception as error:
                 refuse_pass(rows, error)
-            if entries and not (is_plain(entries[0]) or isinstance(entries[0], EntryOfRecord)):
+            if entries and not is_of_numbers(entries[0]):
                 rows.refuse("a comprehension over the records that gives more than numbers")
         values = [found.get(place) for place in range(len(walked.values))]
         return walked.mapped([entry[0] if entry else 0 for entry in values], [*map(bool, values)])

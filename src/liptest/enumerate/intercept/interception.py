@@ -105,6 +105,7 @@ from liptest.values.draws.transforms import MATH, MATH_OF_TWO
 from liptest.values.draws.uniform import of_math
 from liptest.values.lines import line_in_words
 from liptest.values.protocol import is_symbolic
+from liptest.values.records.record_list import EntryOfRecord
 
 _METHODS = (BuiltinMethodType, MethodType)
 _CACHE = type(lru_cache(abs))
@@ -573,7 +574,12 @@ def _system_source(name: str) -> Callable[..., Any]:
 
 @lru_cache
 def _of_math(original: Any) -> Callable[..., Any]:
-    return lambda session, *arguments: of_math(original, *arguments)
+    def answer(session: Session, *arguments: Any) -> Any:
+        if arguments and issubclass(type(arguments[0]), EntryOfRecord):
+            return arguments[0].apply_math(original, *arguments[1:])
+        return of_math(original, *arguments)
+
+    return answer
 
 
 def _is_close(session: Session, *arguments: Any, **options: Any) -> Any:

@@ -140,9 +140,8 @@ def _exponential(session: Session, generator: random.Random, *rate: Any, **named
 class _WithoutRepeats:
     """Runs CPython's ``sample``, whose redrawing of what was drawn before needs no choices."""
 
-    def __init__(self, session: Session, generator: random.Random) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._generator = generator
         self._last = 0
         self._drawn: list[int] = []
 
@@ -150,7 +149,8 @@ class _WithoutRepeats:
         if n != self._last:
             self._drawn.clear()
         self._last = n
-        left = _below(self._session, self._generator, n - len(self._drawn))
+        # It is used as an index at once, so its value is chosen.
+        left = self._session.tree.choose(n - len(self._drawn))
         for before in sorted(self._drawn):
             left += before <= left
         self._drawn.append(left)
@@ -173,7 +173,7 @@ def _sample(session: Session, generator: random.Random, *arguments: Any, **optio
         sampled = session.rng.random_order(records, k) if is_list else None
         if sampled is not None:
             return sampled.tolist()
-    return _ORIGINAL_SAMPLE(_WithoutRepeats(session, generator), *arguments, **options)
+    return _ORIGINAL_SAMPLE(_WithoutRepeats(session), *arguments, **options)
 
 
 @raises_as_numpy

@@ -18,7 +18,7 @@ from liptest.enumerate.loops.fold_passes import Wrapping, choice_in
 from liptest.enumerate.syntax.pure_code import NUMBERS, NotPlain, calculates, is_plain
 from liptest.enumerate.syntax.source import copy_tree, names_stored, read_source
 from liptest.enumerate.syntax.tree_pieces import FOLDS
-from liptest.values.answers.aligned import AlignedValue
+from liptest.values.answers.aligned import AlignedValue, ReleasedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord, TruthOfRecord
@@ -53,6 +53,8 @@ def is_released(value: Any) -> bool:
     """Whether it is a number with noise, or an array of such: no pass changes it."""
     if type(value) is SymbolicArray and type(value.storage) is CellStorage:
         return all(is_plain(cell) or is_released(cell) for cell in value.cells.flat)
+    if type(value) is ReleasedValue:
+        return True
     return type(value) is AlignedValue and value.run.has_noise(value.form)
 
 
@@ -106,6 +108,8 @@ class PassEnds:
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data, and what calculates."""
         if is_plain(value) or is_released(value):
+            return value
+        if type(value) in (list, tuple) and all(is_plain(e) or is_released(e) for e in value):
             return value
         if calculates(value):
             if value not in self.helpers:

@@ -112,7 +112,10 @@ class Pass:
         body = [ConditionsAsTests().visit(statement) for statement in body]
         body = [inner for statement in name_before(body) for inner in take_apart(statement)]
         body = count_in_one(body)
+        own = self._folding.source.function.__code__.co_varnames
+        cells = self._folding.source.function.__code__.co_cellvars
         stored = names_stored(*body)
+        stored -= _names_in_comprehensions(body) - {*own, *cells}
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
         added = {name for statement in body for name in _find_added_to(statement)}
@@ -122,8 +125,6 @@ class Pass:
         self._items = {name for statement in body for name in _items_added_to(statement)}
         self._lists = {name for statement in body for name in _find_appended_to(statement)}
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
-        own = self._folding.source.function.__code__.co_varnames
-        cells = self._folding.source.function.__code__.co_cellvars
         tables = self._items | self._lists
         owners = {name.partition(".")[0] for name in self._sums | tables if "." in name}
         if not stored | owners <= {*own, *cells} or (self._items | self._lists) & stored:
@@ -461,6 +462,12 @@ class Wrapping(ast.NodeTransformer):
     visit_ListComp = visit_GeneratorExp = _comprehension
 
 
+def _names_in_comprehensions(body: list[ast.stmt]) -> set[str]:
+    """Names that are assigned in comprehensions, whose scope is their own."""
+    parts = nodes_in(body, ast.ListComp, ast.GeneratorExp)
+    return {name for one in parts for part in one.generators for name in names_stored(part.target)}
+
+
 def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
     yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.stmt))
 
@@ -633,7 +640,7 @@ def _is_one_comparison(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Compare)
         and len(node.ops) == 1
-        and isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+        and isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE, ast.Eq, ast.NotEq))
     )
 
 

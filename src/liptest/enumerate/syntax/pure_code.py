@@ -441,9 +441,10 @@ def _is_pure_function(function: Any, depth: int, *, of_object: bool = False) -> 
     if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
         return False
     code = function.__code__
-    if code.co_cellvars or not is_plain((function.__defaults__, function.__kwdefaults__)):
+    if not is_plain((function.__defaults__, function.__kwdefaults__)):
         return False
-    own, body = frozenset(code.co_varnames), source.body
+    # Names that comprehensions read are in cells; what else might use these is not pure.
+    own, body = frozenset((*code.co_varnames, *code.co_cellvars)), source.body
     try:
         if of_object:
             owner = frozenset(code.co_varnames[: min(1, code.co_argcount)])

@@ -46,17 +46,22 @@ class NormTest(NamedTuple):
         if type(value) is not SymbolicArray or type(value.storage) is not RealColumn:
             return value
         recipe = value.storage.recipe
-        if recipe[0] is np.divide and recipe[1][0] == "number" and recipe[2] == self.column.recipe:
+        if (
+            self.bound
+            and recipe[0] is np.divide
+            and recipe[1][0] == "number"
+            and recipe[2] == self.column.recipe
+        ):
             return np.divide(recipe[1][2], np.maximum(SymbolicArray(self.column), self.bound))
         return value
 
 
 def norm_test(column: RealColumn, bound: Any) -> NormTest | None:
-    """Such a test, if a column grows with a norm, and the bound is a positive constant."""
+    """Such a test, if a column grows with a norm, and the bound is a constant >= 0."""
     norm = column.norm
     if norm is None or norm.power != 1 or not norm.least:
         return None
-    return NormTest(column, float(bound)) if 0 < bound < _MOST else None
+    return NormTest(column, float(bound)) if 0 <= bound < _MOST else None
 
 
 def choose_by_norm(test: NormTest, above: Any, other: Any) -> SymbolicArray:

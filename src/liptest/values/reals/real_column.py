@@ -41,6 +41,7 @@ from liptest.values.reals.recipes import (
     gives_whole,
     has_known,
     is_safe,
+    root_by_power,
     row_condition,
     truth_between,
 )
@@ -59,6 +60,11 @@ Table = NDArray[Any]
 _NUMBERS = (int, float, np.integer, np.floating)
 # Means are these sums, divided.
 _SAME_SUMS = {"numpy.mean": "numpy.sum"}
+# Which hold of a norm above a constant; above 0 it is not equal to it.
+_ABOVE = (np.greater, np.greater_equal, np.not_equal)
+_BELOW = (np.less, np.less_equal, np.not_equal)
+# Exponents of a root and a square.
+_HALF, _SQUARE = 0.5, 2
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
@@ -191,10 +197,10 @@ class RealColumn(ColumnInParts, OwnNumbers):
             self.branching, self.each_record(), kept, partial(column_of_entries, self), self.count
         )
 
-    def each_record(self) -> list[RealEntry]:
-        """The number of a record of each cell."""
+    def each_record(self, *, is_numpy: bool = False) -> list[RealEntry]:
+        """The number of a record of each cell: of NumPy, or a float of Python."""
         every = range(len(self.low))
-        return [RealEntry(self._at(cell), cell) for cell in every]
+        return [RealEntry(self._at(cell), cell, is_numpy=is_numpy) for cell in every]
 
     def _at(self, cell: int) -> RealColumn:
         """The records of one cell alone."""
@@ -258,8 +264,12 @@ class RealColumn(ColumnInParts, OwnNumbers):
         masked = Column.multiply_by_bits(ufunc, inputs)
         if masked is not None:
             return masked
-        if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
-            return self.refuse(f"{use} with another exponent than 2")
+        if ufunc is np.power:
+            exponent = inputs[1] if type(inputs[1]) in (int, float) else None
+            if exponent == _HALF:
+                return self.answer_ufunc(root_by_power, inputs[:1])
+            if exponent != _SQUARE:
+                return self.refuse(f"{use} with another exponent than 2 or 0.5")
         parts = [
             self.part_of(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
         ]
@@ -346,14 +356,12 @@ class RealColumn(ColumnInParts, OwnNumbers):
 
     def _norm_test(self, ufunc: Any, parts: list[_Part]) -> tuple[Any, bool] | None:
         """Of a norm and a constant: the test, and whether it holds above the constant."""
-        is_above = ufunc in (np.greater, np.greater_equal)
-        if ufunc not in COMPARISONS or ufunc in (np.equal, np.not_equal):
-            return None
+        is_above, is_equality = ufunc in _ABOVE, ufunc in (np.equal, np.not_equal)
         left, right = parts
         if right.norm is not None:
-            left, right, is_above = right, left, not is_above
+            left, right, is_above = right, left, ufunc in _BELOW
         constant = right.operand().constant
-        if left.norm is None or constant is None:
+        if left.norm is None or constant is None or (is_equality and constant != 0):
             return None
         column: Any = self.like(self._of_all_cells((left.low, left.high)), left.recipe, left.norm)
         test = self.norm_test(column.storage, constant)
@@ -362,6 +370,8 @@ class RealColumn(ColumnInParts, OwnNumbers):
     def _may_divide(self, ufunc: Any, parts: list[_Part]) -> bool:
         """Whether cells of their own are left for those records of which a comparison holds."""
         cells = self.answers.cells
+        if len(self.low) != cells.count:  # those of one cell
+            return False
         condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
         return condition is not None and cells.has_room_for(condition)
 
@@ -468,18 +478,22 @@ class RealColumn(ColumnInParts, OwnNumbers):
 class RealEntry(EntryOfRecord):
     """The real number of one record of a cell, as a loop over the records meets it.
 
-    What is done with it is done to a column of that cell alone; comparisons are plain.
+    What is done with it is done to a column of that cell alone; comparisons are plain. Where
+    ``is_numpy`` is False it may be a float of Python, whose division by 0 raises.
     """
 
-    __slots__ = ("cell", "column")
+    __slots__ = ("cell", "column", "is_numpy")
 
     __hash__ = None  # type: ignore[assignment]
     #: A comparison that some records of its cell hold (``looped_rows``).
     open_truth: ClassVar[Any]
+    #: ``(entry, function, ..)`` of the module math (``math_of_entries``).
+    of_math: ClassVar[Any]
 
-    def __init__(self, column: RealColumn, cell: int) -> None:
+    def __init__(self, column: RealColumn, cell: int, *, is_numpy: bool = False) -> None:
         self.column = column
         self.cell = cell
+        self.is_numpy = is_numpy
 
     @property
     def is_calculated(self) -> bool:
@@ -497,6 +511,11 @@ class RealEntry(EntryOfRecord):
 
     def calculated(self, ufunc: Any, *inputs: Any) -> Any:
         """What a ufunc of NumPy gives: another one, or whether a comparison holds."""
+        is_numpy = all if ufunc in (np.maximum, np.minimum) else any
+        return self.made(ufunc, inputs, is_numpy=is_numpy(map(_is_of_numpy, inputs)))
+
+    def made(self, ufunc: Any, inputs: tuple[Any, ...], *, is_numpy: bool) -> Any:
+        """The same, a number of NumPy or a float of Python."""
         if any(type(operand) is RealEntry and operand.cell != self.cell for operand in inputs):
             self.refuse("a loop that takes the number of one record to another one")
         parts = [
@@ -506,10 +525,20 @@ class RealEntry(EntryOfRecord):
         array = self.column.answer_ufunc(ufunc, tuple(parts))
         column = array.storage
         if type(column) is RealColumn:
-            return RealEntry(column, self.cell)
+            entry = RealEntry(column, self.cell, is_numpy=is_numpy)
+            if not is_numpy and _may_raise(ufunc, inputs, entry):
+                self.refuse(f"{ufunc.__name__} of floats of Python, which may raise")
+            return entry
         if type(column) is not Column:
             return self.open_truth(column, f"numpy.{ufunc.__name__}", self.cell)
         return bool(column.table[0])
+
+    def above_zero(self) -> RealEntry:
+        """It, where it is known to be above 0: by it nothing raises."""
+        return RealEntry(self.column, self.cell, is_numpy=True)
+
+    def apply_math(self, function: Any, *more: Any) -> Any:
+        return self.of_math(self, function, *more)
 
     def refuse(self, use: str) -> Any:
         """End the analysis."""
@@ -518,20 +547,17 @@ class RealEntry(EntryOfRecord):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             self.refuse(f"numpy.{ufunc.__name__} with options")
-        return self.calculated(ufunc, *inputs)
+        return self.made(ufunc, inputs, is_numpy=True)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         if function.__name__ != "clip" or options or len(inputs) != 3:
             self.refuse(f"numpy.{function.__name__} of the number of one record")
         low, high = inputs[1:]
-        return self.calculated(np.maximum, self, low).calculate_next(np.minimum, high)
-
-    def calculate_next(self, ufunc: Any, other: Any) -> Any:
-        """``calculated`` with itself first."""
-        return self.calculated(ufunc, self, other)
+        above = self.made(np.maximum, (self, low), is_numpy=True)
+        return above.made(np.minimum, (above, high), is_numpy=True)
 
     def as_float(self) -> Any:
-        return self
+        return RealEntry(self.column, self.cell)
 
     def __bool__(self) -> bool:
         return bool(self.calculated(np.not_equal, self, 0.0))
@@ -540,6 +566,22 @@ class RealEntry(EntryOfRecord):
         return self.refuse("a function of Python's floats")  # type: ignore[no-any-return]
 
     __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = __float__
+
+
+def _is_of_numpy(operand: Any) -> bool:
+    if type(operand) is RealEntry:
+        return operand.is_numpy
+    kind = operand.kind if issubclass(type(operand), Symbolic) else type(operand)
+    return issubclass(kind, np.generic)
+
+
+def _may_raise(ufunc: Any, inputs: tuple[Any, ...], made: RealEntry) -> bool:
+    """Whether floats of Python raise where those of NumPy are infinite."""
+    if ufunc is np.power:
+        return not math.isfinite(made.largest)
+    divisor = inputs[-1]
+    is_quotient = ufunc is np.divide and type(divisor) is RealEntry
+    return is_quotient and divisor.ends[0] <= 0 <= divisor.ends[1]
 
 
 def _of_entry(ufunc: Any, *, swapped: bool = False) -> Any:

@@ -39,7 +39,7 @@ ADVICE = (
 )
 #: Of sums of a row, relatively: more than their roundings in any order.
 WIDER = 2.0**-50
-_ROWS = 2
+_ROWS, _SQUARE = 2, 2
 _NO_VALUE: Any = np._NoValue
 _EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
 
@@ -284,7 +284,8 @@ def _make_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ..
     if ufunc in (np.absolute, np.fabs):
         return 1, recipes
     twice = ufunc is np.multiply and len(matrices) == 2 and matrices[1].recipes == recipes
-    return (2, recipes) if twice or ufunc in (np.square, np.power) else None
+    is_square = ufunc is np.square or (ufunc is np.power and inputs[1] == _SQUARE)
+    return (2, recipes) if twice or is_square else None
 
 
 # ---- NumPy's functions

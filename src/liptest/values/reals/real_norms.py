@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-Recipe = tuple[Any, ...]
+from liptest.values.reals.recipes import Recipe, root_by_power
+
 #: Of what floats calculate, relatively: more than one rounding each.
 SLACK = Fraction(1, 1 << 50)
 # Where the norm is smaller nothing is said: squares may vanish.
@@ -23,6 +24,7 @@ _TINY = Fraction(1, 1 << 500)
 _VANISHED = Fraction(1, 10**15)
 # Constants that no product takes out of the range of floats.
 _LEAST, _MOST = 1e-100, 1e100
+_SQUARE = 2
 _LARGEST = (np.maximum, np.fmax)
 _SMALLEST = (np.minimum, np.fmin)
 
@@ -94,8 +96,14 @@ def is_above_zero(ufunc: Any, operands: list[Operand]) -> bool:
 def find_factor(ufunc: Any, operands: list[Operand]) -> OfNorm | None:
     """What is known of the result of a function with one norm in it."""
     if len(operands) == 1:
-        return _of_root(operands[0].norm) if ufunc is np.sqrt else None
+        if ufunc is np.square:
+            return norm_of_rows(2, (operands[0].recipe,), power=2)
+        return _of_root(operands[0].norm) if ufunc in (np.sqrt, root_by_power) else None
     first, second = operands
+    if ufunc is np.power and second.constant == _SQUARE:
+        return norm_of_rows(2, (first.recipe,), power=2)
+    if ufunc is np.add and first.norm is not None and second.norm is not None:
+        return _add_squares(first.norm, second.norm)
     if ufunc is np.divide and second.norm is not None:
         return _inverse(first.constant, second.norm)
     if first.norm is None and ufunc is not np.divide:
@@ -114,6 +122,16 @@ def find_factor(ufunc: Any, operands: list[Operand]) -> OfNorm | None:
         by = by if ufunc is np.multiply else 1 / by
         return _multiply(of_norm, by)
     return None
+
+
+def _add_squares(first: OfNorm, second: OfNorm) -> OfNorm | None:
+    """Of two sums of squares. What vanishes of each is at most 2^-1075, far below 2^-1000."""
+    columns = first.norm.columns + second.norm.columns
+    are_squares = first.power == second.power == _SQUARE and first.least and second.least
+    if not are_squares or len(set(columns)) < len(columns):
+        return None
+    least = min(first.least or 0, second.least or 0) * (1 - 2 * SLACK)
+    return OfNorm(Norm(2, columns), 2, least)
 
 
 def _multiply(known: OfNorm, by: Fraction) -> OfNorm | None:
@@ -171,15 +189,26 @@ def _scale(entry: Operand, factor: Operand) -> Ball | None:
 
 
 def _divide(entry: Operand, divisor: Operand) -> Ball | None:
+    """A number of a row, or a multiple of it, by what grows with the norm of the row."""
     of_norm = divisor.norm
     if of_norm is None or of_norm.power != 1 or not of_norm.least or not divisor.low >= _LEAST:
         return None
-    if entry.recipe not in of_norm.norm.columns:
+    place, factor = _take_factor(entry.recipe)
+    if place not in of_norm.norm.columns:
         return None
-    radius = (1 + SLACK) / of_norm.least + _TINY / Fraction(divisor.low) * 2
-    return Ball(
-        (of_norm.norm, np.divide, divisor.recipe), entry.recipe, of_norm.norm.exponent, radius
-    )
+    by, vanished = abs(Fraction(factor)), _TINY / Fraction(divisor.low)
+    radius = by * (1 + 2 * SLACK) / of_norm.least + (2 * by + 1) * vanished
+    key = of_norm.norm, np.divide, divisor.recipe, factor
+    return Ball(key, place, of_norm.norm.exponent, radius)
+
+
+def _take_factor(recipe: Recipe) -> tuple[Recipe, float]:
+    """Of a number of a row times a constant both; else the number and 1."""
+    if recipe[0] is np.multiply:
+        for number, other in (recipe[1:], recipe[:0:-1]):
+            if number[0] == "number" and _LEAST <= abs(number[2]) <= _MOST:
+                return other, float(number[2])
+    return recipe, 1.0
 
 
 def _times(ufunc: Any, entry: Operand, factor: Operand) -> Ball | None:

@@ -108,6 +108,15 @@ def _root(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return None if (lows[0] < 0).any() else _rising(ufunc, lows, highs)
 
 
+def root_by_power(numbers: Table) -> Table:
+    """``numbers ** 0.5``, which the C library is off by a few floats of."""
+    return np.asarray(np.power(numbers, 0.5))
+
+
+def _root_about(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    return None if (lows[0] < 0).any() else _rising_about(0.0)(ufunc, lows, highs)
+
+
 # Relatively, more than NumPy's functions are off; and what is less than any float, and its size.
 _ABOUT, _VANISHED = 2.0**-46, 1e-300
 # Quotients whose whole part floats find.
@@ -132,6 +141,7 @@ ABOUT: dict[Any, EndsRule] = {
     **dict.fromkeys((np.arctan, np.cbrt), _rising_about(-np.inf)),
     **dict.fromkeys((np.log, np.log2, np.log10), _rising_about(-np.inf, 0.0)),
     np.log1p: _rising_about(-np.inf, -1.0),
+    root_by_power: _root_about,
 }
 _OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
 _TO_WHOLE = (np.sign, np.floor, np.floor_divide, np.ceil, np.rint, np.trunc, *COMPARISONS)

@@ -69,7 +69,7 @@ class RealRow(RowOfRecord):
         """What stands for one record in what was made for those of the cell."""
         storage = made.storage if type(made) is SymbolicArray else None
         if type(storage) is RealColumn:
-            return RealEntry(storage, self.cell)
+            return RealEntry(storage, self.cell, is_numpy=True)
         if type(storage) is Column:
             is_number = storage.table.ndim == 1
             return storage.table[0].item() if is_number else self.refuse("a row of constants")
@@ -293,11 +293,16 @@ class OpenTruth(TruthOfRecord):
         if self.storage.test is None or not isinstance(value, RealEntry):
             return holds(value) if self else fails(value)
         test, is_above = self.storage.test
-        high = value.calculated(np.maximum, value, test.bound)
+        high = value.calculated(np.maximum, value, test.bound) if test.bound else value.above_zero()
         above, other = (holds(high), fails(value)) if is_above else (fails(high), holds(value))
-        size = max(one.size if isinstance(one, RealRow) else 1 for one in (above, other))
-        pairs = zip(_find_entries(above, size), _find_entries(other, size), strict=True)
+        size = max(map(_size_of, (above, other)))
+        sides = _find_entries(above, size), _find_entries(other, size)
+        if len(sides[0]) != len(sides[1]):
+            return self.storage.number.refuse("a choice between rows of different lengths")
+        pairs = zip(*sides, strict=True)
         made = [test.column.chosen_by_norm(test, *map(_as_array, pair)) for pair in pairs]
+        if type(above) is list or type(other) is list:
+            return [RealEntry(column.storage, self.cell) for column in made]
         if not isinstance(above, RealRow) and not isinstance(other, RealRow):
             return RealEntry(made[0].storage, self.cell)
         return RealRow(RealMatrix([column.storage for column in made]), self.cell)
@@ -307,8 +312,14 @@ RealEntry.open_truth = OpenTruth
 EntryOfRecord.in_row = staticmethod(row_of_entries)
 
 
+def _size_of(value: Any) -> int:
+    return value.size if isinstance(value, RealRow) else len(value) if type(value) is list else 1
+
+
 def _find_entries(value: Any, size: int) -> list[Any]:
-    """The numbers of a row, or one number as often as needed."""
+    """The numbers of a row or a list, or one number as often as needed."""
+    if type(value) is list:
+        return value
     return value.entries if isinstance(value, RealRow) else [value] * size
 
 
@@ -381,4 +392,4 @@ def _with_ball(entry: Any, ball: Ball) -> Any:
         return entry
     column: Any = entry.column.copied(None)
     column.ball = ball
-    return RealEntry(column, entry.cell)
+    return RealEntry(column, entry.cell, is_numpy=entry.is_numpy)

@@ -43,6 +43,10 @@ class EntryOfRecord:
         """What a ufunc of NumPy gives, of itself and others."""
         raise NotImplementedError
 
+    def apply_math(self, function: Any, *more: Any) -> Any:
+        """A function of the module math, of itself first."""
+        return function(self, *more)
+
     def as_float(self) -> Any:
         """What ``float`` of it is; None where that is not followed."""
         return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from liptest.values.protocol import Symbolic, find_branching
 from liptest.values.records.made_rows import ColumnEntries, MadeRows
-from liptest.values.records.record_list import EntryOfRecord
+from liptest.values.records.record_list import EntryOfRecord, RowOfRecord
 
 
 class RecordRows(Symbolic):
@@ -119,6 +119,16 @@ class RowByName(RowOfFrame):
         if not isinstance(name, str) or name not in self._names:
             raise KeyError(name)
         return self._entries[self._names.index(name)]
+
+
+def first_number(value: Any) -> Any:
+    """The first number that is not plain within a row, or a tuple or list; None where all are."""
+    if isinstance(value, EntryOfRecord):
+        return value.entries[0] if isinstance(value, RowOfRecord) else value
+    is_row = isinstance(value, RowOfFrame)
+    entries = value._entries if is_row else value if type(value) in (tuple, list) else ()
+    found = map(first_number, entries)
+    return next((number for number in found if number is not None), None)
 
 
 def rows_by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], plain: Any) -> MadeRows:
