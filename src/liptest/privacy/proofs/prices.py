@@ -223,6 +223,14 @@ def _has_many_rows(differences: Any) -> bool:
     return isinstance(differences, Differences) and len(differences.rows) > _MANY_ROWS
 
 
+def _moves_in_a_box(differences: Any) -> bool:
+    """Whether more than the rounding of some answers is known by a bound for each alone."""
+    if not isinstance(differences, Differences):
+        return False
+    moved = {i for row in differences.rows for i, _ in row}
+    return any(i not in moved for i, _ in differences.box)
+
+
 def _price_followed(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
     if followed.ends and all(end.raises for end in followed.ends):
         return Alignment(None, raises=followed.ends[0].output.exception)
@@ -257,7 +265,7 @@ def _or_in_steps(
         has_price = alignment.price is not None and alignment.price.epsilon is not None
         is_enough = has_price and wanted is not None and alignment.epsilon <= wanted
         may_be_lower = delta or not has_price or followed.differences.box
-        if is_enough or not may_be_lower:
+        if (is_enough and not _moves_in_a_box(followed.differences)) or not may_be_lower:
             return alignment
     price = price_steps(followed.paths, followed.in_groups, delta=Fraction(delta))
     if price.epsilon is None or float_above(price.epsilon) >= alignment.epsilon:

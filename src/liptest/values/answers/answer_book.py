@@ -48,6 +48,8 @@ from liptest.values.records.row_bounds import RowBound
 Table = NDArray[Any]
 # Sums of real numbers that one record adds to, and corners of all boxes.
 _MOST_WIDE, _MOST_CORNERS = 8, 100_000
+# Corners of all balls together; each ball is looked at by itself where they are more.
+_MOST_IN_BALLS = 2_000
 # Changes of a record that are listed, over all kinds of positions.
 _MOST_LISTED, _MOST_LISTED_IN_BALLS = 500_000, 2_000
 _FEW_ROWS = 8
@@ -466,9 +468,10 @@ class AnswerBook(AnswersBySample):
         )
         of_balls = math.prod(len(ball) for ball in balls if ball)
         corners = of_balls * float((2.0**counts).sum())
-        if counts.max(initial=0) <= _MOST_WIDE and corners <= _MOST_CORNERS:
+        are_few = of_balls <= _MOST_IN_BALLS
+        if are_few and counts.max(initial=0) <= _MOST_WIDE and corners <= _MOST_CORNERS:
             return []
-        are_few = of_balls * self.values <= _MOST_CORNERS
+        are_few = are_few and of_balls * self.values <= _MOST_CORNERS
         return [n for n in wide if are_open[n].any() and not (are_few and n in inside)]
 
     @property

@@ -469,6 +469,12 @@ class RealColumn(ColumnInParts, OwnNumbers):
         """How many records there are: a plain number, or the answer of a selection."""
         return self.like_zeros(self.kept).count()
 
+    def constant(self, number: float) -> RealColumn:
+        """A number for each of these records."""
+        ends = np.full(self.low.shape, number)
+        recipe = ("number", float, number)
+        return RealColumn(self.branching, self.answers, (ends, ends), recipe, self.kept)
+
     def like_zeros(self, kept: Table | None) -> Column:
         """A column of zeros of these records."""
         zeros = np.zeros(self.low.shape, dtype=np.int64)

@@ -215,9 +215,8 @@ def row_of_entries(entries: Sequence[Any]) -> RealRow | None:
         return None
     if any(type(entry) is RealEntry and entry.cell != first.cell for entry in entries):
         first.refuse("a loop that takes the number of one record to another one")
-    zeros = first.column.like_zeros(None)
     columns = [
-        entry.column if type(entry) is RealEntry else zeros.other(np.array([entry]))
+        entry.column if type(entry) is RealEntry else first.column.constant(float(entry))
         for entry in entries
     ]
     rows: Any = join_columns([SymbolicArray(column) for column in columns])
