@@ -19,7 +19,7 @@ from liptest.enumerate.syntax.post_processing import Tail
 from liptest.enumerate.syntax.pure_code import NUMBERS
 
 # They register their functions.
-from liptest.values.answers import norm_choices  # noqa: F401
+from liptest.values.answers import answers_beside, norm_choices  # noqa: F401
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.flips import CoinFunctions, place_by_floats, place_by_scores
 from liptest.values.array import SymbolicArray

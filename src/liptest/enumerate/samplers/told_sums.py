@@ -22,7 +22,7 @@ from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form, Rational, Terms
-from liptest.values.answers.aligned import AlignedRun, AlignedValue, ReleasedNumber, ReleasedValue
+from liptest.values.answers.aligned import AlignedRun, AlignedValue, ReleasedValue
 from liptest.values.answers.decisions import (
     Alternative,
     AtLeast,
@@ -31,6 +31,7 @@ from liptest.values.answers.decisions import (
     normal_form,
 )
 from liptest.values.answers.free_functions import SharedCall
+from liptest.values.draws.noise_run import ReleasedNumber
 from liptest.values.protocol import is_symbolic
 
 #: Answers by number with their factors, the first of which is 1.

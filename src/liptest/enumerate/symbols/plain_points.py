@@ -39,10 +39,11 @@ from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.symbolic.answer_functions import answer_value
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise, draw_value
-from liptest.values.answers.aligned import AlignedRun, ReleasedNumber
+from liptest.values.answers.aligned import AlignedRun
 from liptest.values.answers.weight_choices import Selection
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.draws.grid import Split
+from liptest.values.draws.noise_run import ReleasedNumber
 from liptest.values.rounding import Near
 
 # Kept: while a program is analysed the names stand for something else.

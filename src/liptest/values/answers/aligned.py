@@ -16,7 +16,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import islice, repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ from liptest.values.array import (
     make_model,
 )
 from liptest.values.draws.noise import exact_number
-from liptest.values.draws.noise_run import NoisyNumber, NoisyValue
+from liptest.values.draws.noise_run import NoisyNumber, NoisyValue, ReleasedNumber
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import COMPARISONS, Operation, Symbolic, SymbolicValue, is_symbolic
 
@@ -342,6 +342,8 @@ class AlignedValue(NoisyData):
     __slots__ = ("form", "is_kept", "path", "roundings")
 
     __hash__ = SymbolicValue.__hash__
+    #: Puts a known number beside a sum of the data (``answers_beside``).
+    beside: ClassVar[Any]
 
     def __init__(self, run: AlignedRun, form: Form, kind: Any = float, off: int = UNKNOWN) -> None:
         self.run = run
@@ -428,6 +430,8 @@ class AlignedValue(NoisyData):
         return not self.run.has_noise(self.form)
 
     def _known(self, operation: Operation, other: Any, *, swapped: bool = False) -> Any:
+        if type(other) is ReleasedValue and operation in _LINEAR and self.is_answer:
+            return self.beside(self, operation, other, swapped=swapped)
         use = operation.__name__
         return self.released(use).binary(operation, _find_known(other, use), swapped=swapped)
 
@@ -597,6 +601,8 @@ class ReleasedValue(NoisyData):
         return self._at_point
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if type(other) is AlignedValue and operation in _LINEAR and other.is_answer:
+            return other.beside(other, operation, self, swapped=not swapped)
         released = _find_known(other, operation.__name__)
         pair = (released, self) if swapped else (self, released)
         kinds: list[Any] = [part.kind if is_symbolic(part) else type(part) for part in pair]
@@ -656,15 +662,6 @@ class ReleasedValue(NoisyData):
 
     def is_integer(self) -> bool:
         return self.run.decide(("whole", self.node), lambda: bool(self.evaluate().is_integer()))
-
-
-class ReleasedNumber:
-    """In the place of a released number in an output."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: ReleasedValue) -> None:
-        self.value = value
 
 
 def _at_point_of(value: Any) -> tuple[Any, Fraction]:

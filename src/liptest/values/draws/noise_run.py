@@ -48,6 +48,15 @@ _ZERO = Fraction(0)
 _PACKAGE = str(Path(__file__).resolve().parents[2]) + os.sep
 
 
+class ReleasedNumber:
+    """In the place of a number in an output that is a function of what was released."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 @dataclass(frozen=True)
 class NoisyValue:
     """In the place of a number with continuous noise, in an output in its canonical form."""

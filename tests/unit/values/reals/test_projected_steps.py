@@ -79,3 +79,33 @@ def test_a_loop_that_ends_early_costs_all_its_steps() -> None:
 )
 def test_by_a_length_that_may_be_0_nothing_is_known(scaled: str) -> None:
     assert priced(f"{TOWARDS}for _ in range(2):\n{STEP}{scaled}return at").price is None
+
+
+#: What is known stands beside a sum of the data before that has noise.
+DECAYED = {
+    "added": "towards(at) + 0.5 * at",
+    "added first": "0.5 * at + towards(at)",
+    "subtracted": "towards(at) - at",
+    "subtracted from": "at - towards(at)",
+    "halved": "(towards(at) + at) / 2 * 2.0",
+    "twice": "(towards(at) + at) + (at + np.ones(2))",
+    "negative": "-(at - towards(at))",
+}
+
+
+@pytest.mark.parametrize("name", DECAYED)
+def test_known_numbers_beside_a_sum_cost_nothing(name: str) -> None:
+    step = STEP.replace("towards(at)", DECAYED[name])
+    text = f"{TOWARDS}for _ in range(2):\n{step}{PROJECTED['clipped']}return at"
+    found = priced(text)
+    assert found.price is not None, found.reason
+    assert found.epsilon == pytest.approx(loss_of(2), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["towards(at) + at", "(towards(at) + at) > 0", "np.exp(towards(at) + at)", "at * towards(at)"],
+)
+def test_a_sum_beside_a_known_number_is_not_told(told: str) -> None:
+    text = f"{TOWARDS}for _ in range(1):\n{STEP}{PROJECTED['clipped']}return ({told}).tolist()"
+    assert priced(text).price is None
