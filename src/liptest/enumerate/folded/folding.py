@@ -291,7 +291,7 @@ class _Folding(Spellings):
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
             return self.generic_visit(node)
-        inner = self._set_in(node) if function is builtins.len else None
+        inner = self.set_in(node) if function is builtins.len else None
         if inner is not None:
             node, name, arguments = inner, "len_of_set", inner.args
         parts = self._parts_added(node) if function is functools.reduce else None
@@ -308,17 +308,6 @@ class _Folding(Spellings):
         node.func = ast.copy_location(attribute_node(FOLDS, name), node.func)
         node.keywords += [] if parts is None else [ast.keyword("parts", parts)]
         return node
-
-    def _set_in(self, node: ast.Call) -> ast.Call | None:
-        """The call of ``set`` in ``len(set(values))``."""
-        inner = node.args[0]
-        if not isinstance(inner, ast.Call) or not self.is_free(inner.func):
-            return None
-        if not is_builtin(self.source, inner.func, builtins.set):
-            return None
-        if len(inner.args) != 1 or inner.keywords or isinstance(inner.args[0], ast.Starred):
-            return None
-        return inner
 
     def _parts_added(self, node: ast.Call) -> ast.expr | None:
         """Of ``reduce(lambda total, item: total + part, ..)`` what makes a list of the parts."""

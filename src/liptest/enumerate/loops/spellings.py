@@ -12,6 +12,7 @@ which may walk over records, does not belong to a pass of the loop.
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -86,6 +87,17 @@ class Spellings(ast.NodeTransformer):
         both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
         call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
         return ast.copy_location(call, node)
+
+    def set_in(self, node: ast.Call) -> ast.Call | None:
+        """The call of ``set`` in ``len(set(values))``."""
+        inner = node.args[0]
+        if not isinstance(inner, ast.Call) or not self.is_free(inner.func):
+            return None
+        if not is_builtin(self.source, inner.func, builtins.set):
+            return None
+        if len(inner.args) != 1 or inner.keywords or isinstance(inner.args[0], ast.Starred):
+            return None
+        return inner
 
     def make_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
         """What a function that only calculates makes of an item, and the name of it."""
