@@ -152,6 +152,6 @@ def _target(fields: Sequence[str]) -> ast.expr:
 
 
 def _counts(walked: ast.expr, is_builtin: IsBuiltin) -> bool:
-    """Whether it is ``range(..)`` or ``enumerate(..)``, whose places are no random ones."""
+    """Whether it is ``range(..)`` or ``enumerate(..)``, whose places are not random."""
     functions = builtins.range, builtins.enumerate
     return isinstance(walked, ast.Call) and any(is_builtin(walked.func, one) for one in functions)

@@ -63,7 +63,7 @@ REFUSED = {
     "the next place": (
         f"{X}{PLACES}total = 0.0\nfor i in places:\n    total += min(max(x[i - 1], 0), 1){TOLD}"
     ),
-    "what is no data": f"{X}{PLACES}w = np.arange(200.0)\n{LOOP.replace('x[i]', 'x[i] * w[i]')}",
+    "constants": f"{X}{PLACES}w = np.arange(200.0)\n{LOOP.replace('x[i]', 'x[i] * w[i]')}",
     "others": f"x = data['x'].to_numpy()[:100]\n{PLACES}{LOOP}",
 }
 
