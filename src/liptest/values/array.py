@@ -267,6 +267,10 @@ class OpaqueLine(OpaqueArray):
         """How many there are: an answer."""
         raise NotImplementedError
 
+    def as_index(self) -> Any:
+        """What selects the same."""
+        return self
+
     @property
     def size(self) -> Any:
         """How many there are."""
@@ -276,6 +280,10 @@ class OpaqueLine(OpaqueArray):
     def shape(self) -> tuple[Any]:
         """That of a line."""
         return (self.how_many(),)
+
+
+def _as_index(index: Any) -> Any:
+    return index.as_index() if issubclass(type(index), OpaqueLine) else index
 
 
 class SymbolicArray(AnyArray):
@@ -390,7 +398,9 @@ class SymbolicArray(AnyArray):
 
     @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
-        entries = self.storage.entries_at(index)
+        if type(index) is tuple and any(issubclass(type(part), OpaqueLine) for part in index):
+            index = tuple(map(_as_index, index)) if len(index) > 1 else _as_index(index[0])
+        entries = self.storage.entries_at(_as_index(index))
         if entries is not NotImplemented:
             return entries
         place = concretise_all(index, "an index")

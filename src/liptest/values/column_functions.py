@@ -353,16 +353,20 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
 
 
 class RecordPlaces(OpaqueLine):
-    """The places of some records: only how many there are is asked of them."""
+    """The places of those records for which a truth holds: an index, or how many there are."""
 
-    __slots__ = ("branching", "column")
+    __slots__ = ("branching", "column", "mask")
 
     described = described_in_arrays = "an array of the places of records"
     advice = "select the records themselves (data[data == 1]), or count them"
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: Column, mask: Any) -> None:
         self.branching = column.branching
         self.column = column
+        self.mask = mask
+
+    def as_index(self) -> Any:
+        return self.mask
 
     def how_many(self) -> Any:
         """How many records there are: an answer."""
@@ -376,7 +380,8 @@ def _places(array: Any) -> Any:
         return NotImplemented
     there = column.table != 0
     kept = there if column.kept is None else there & column.kept
-    return RecordPlaces(Column(column.branching, column.answers, column.table, kept))
+    those = Column(column.branching, column.answers, column.table, kept)
+    return RecordPlaces(those, array if column.dtype == np.bool_ else array != 0)
 
 
 @_follows(np.nonzero)

@@ -80,8 +80,19 @@ class AnswersBySample:
             balls = [own & set(ball.places.values()) for ball in self.balls.values()]
             corners = math.prod(2 * len(ball) for ball in balls if ball)
             few = balls if corners > _MANY_CORNERS or self.find_too_many(own) else []
-            groups += [*few, own.difference(*few)]
+            groups += [*few, *self._split_in_order(own.difference(*few))]
         return [frozenset(group) for group in groups if group]
+
+    def _split_in_order(self, numbers: set[int]) -> list[set[int]]:
+        """As they were added up, in groups that are not too many: those of one step are together."""
+        if not self.find_too_many(numbers):
+            return [numbers]
+        groups: list[set[int]] = [set()]
+        for number in sorted(numbers):
+            if groups[-1] and self.find_too_many({*groups[-1], number}):
+                groups.append(set())
+            groups[-1].add(number)
+        return groups
 
     def moves_of(self, numbers: frozenset[int]) -> AnswersOfSample | None:
         """See ``AnswersInGroups`` (docs/theory/size.md, S21)."""

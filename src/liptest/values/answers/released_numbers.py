@@ -42,6 +42,11 @@ _OF_OPERATORS: dict[Any, Any] = {
     min: np.minimum,
 }
 
+#: Of these one bound is enough for a bound.
+_OF_OPEN_ENDS = (
+    *(max, min, np.maximum, np.minimum, np.fmax, np.fmin, float, np.float64, np.negative),
+)
+
 
 class NumberBeside(NamedTuple):
     """A number that was released: the same ``key`` for the same one in a run."""
@@ -76,18 +81,26 @@ def _find_name(value: ReleasedValue) -> tuple[Any, ...]:
 
 def find_ends(value: Any, book: AnswerBook) -> _ENDS | None:
     """Between which floats a number lies; None where it may be infinite, or no number."""
+    ends = _find_open_ends(value, book)
+    return ends if ends is not None and np.isfinite(ends).all() else None
+
+
+def _find_open_ends(value: Any, book: AnswerBook) -> _ENDS | None:
+    """The same, infinite where no bound is known; None where it may be no number."""
     if not is_symbolic(value):
         number = float(value)
         return (number, number) if abs(number) <= KNOWN else None
     if type(value) is AlignedValue:
-        return (-KNOWN, KNOWN) if _is_of_plain_size(value, book) else None
+        return (-KNOWN, KNOWN) if _is_of_plain_size(value, book) else (-math.inf, math.inf)
     if value.function is None:
-        return find_ends(value.arguments[0], book)
+        return _find_open_ends(value.arguments[0], book)
     # What is made of one number in several ways is looked at once.
     made, key = value.run.made, (find_ends, value.node)
     if key not in made:
         made[key] = _ends_of_function(value, book)
     found: _ENDS | None = made[key]
+    if found is None and value.is_finite:
+        found = -math.inf, math.inf
     return found if found is None else _on_this_path(value, found)
 
 
@@ -107,9 +120,11 @@ def _round_down(number: Fraction) -> float:
 
 
 def _ends_of_function(value: ReleasedValue, book: AnswerBook) -> _ENDS | None:
-    parts = [find_ends(part, book) for part in value.arguments]
+    parts = [_find_open_ends(part, book) for part in value.arguments]
     pairs = [part for part in parts if part is not None]
     if len(pairs) < len(parts):
+        return None
+    if not np.isfinite(pairs).all() and value.function not in _OF_OPEN_ENDS:
         return None
     if value.function in (float, np.float64):
         return pairs[0]
@@ -125,7 +140,7 @@ def _ends_of_function(value: ReleasedValue, book: AnswerBook) -> _ENDS | None:
         return None
     with np.errstate(all="ignore"):
         ends = rule(ufunc, lows, highs)
-    if ends is None or not np.isfinite(ends).all():
+    if ends is None or (np.isfinite(pairs).all() and not np.isfinite(ends).all()):
         return None
     return float(ends[0]), float(ends[1])
 

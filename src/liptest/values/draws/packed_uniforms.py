@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, Move, Storage, SymbolicArray
+from liptest.values.array import CellStorage, Move, Storage, SymbolicArray, fill_array
 from liptest.values.binary.bernoulli import BernoulliVariables, find_distinct
 from liptest.values.binary.bits import array_of_tables
 from liptest.values.binary.truth_tables import TruthTables
@@ -169,7 +169,9 @@ class PackedUniforms(Storage):
     def cells(self) -> NDArray[Any]:
         shared = self._shared
         if shared.cells is not None:
-            return np.asarray(shared.cells.cells()[self._at])
+            made = shared.cells.cells()[self._at]
+            # Not by np.asarray, which stands for another function during an analysis.
+            return made if type(made) is np.ndarray else fill_array([made], (), object)
         cells = map(shared.floats.cell, shared.places[self._at].ravel().tolist())
         return np.fromiter(cells, object, self._at.size).reshape(self._at.shape)
 

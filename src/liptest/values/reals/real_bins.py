@@ -35,13 +35,46 @@ def _histogram(
         _, edges = np.histogram([0.0], bins, range)
     except Exception as error:
         return column.refuse(f"numpy.histogram ({error})")
-    last = len(edges) - 2
-    counts = []
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        below = array <= high if place == last else array < high
-        counts.append(np.sum((array >= low) & below))
+    counts = [np.sum(inside) for inside in _find_bins(array, edges)]
     cells = fill_array(counts, (len(counts),), object)
     return make_array(column.branching, cells, np.dtype(np.int64)), edges
+
+
+def _find_bins(array: Any, edges: Any) -> list[Any]:
+    """Which records are in each bin; the last one has its end."""
+    last = len(edges) - 2
+    inside = []
+    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        below = array <= high if place == last else array < high
+        inside.append((array >= low) & below)
+    return inside
+
+
+def _histogram2d(
+    column: RealColumn, x: Any, y: Any, bins: Any = 10, range: Any = None, **options: Any
+) -> Any:
+    """Counts between constant edges of two columns, and both edges."""
+    if any(option is not None and option is not False for option in options.values()):
+        return NotImplemented
+    axes = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else [bins, bins]
+    if any(map(is_symbolic, (*axes, range))) or not type(x) is type(y) is SymbolicArray:
+        return NotImplemented
+    if range is None and any(np.ndim(edges) == 0 for edges in axes):
+        return column.refuse(
+            "numpy.histogram2d with edges that depend on the data", "give its edges, or range="
+        )
+    try:
+        _, *edges = np.histogram2d([0.0], [0.0], bins, range)
+    except Exception as error:
+        return column.refuse(f"numpy.histogram2d ({error})")
+    across = _find_bins(y, edges[1])
+    counts = [
+        np.sum((one & other).astype(np.float64))
+        for one in _find_bins(x, edges[0])
+        for other in across
+    ]
+    cells = fill_array(counts, (len(edges[0]) - 1, len(across)), object)
+    return make_array(column.branching, cells, np.dtype(np.float64)), *edges
 
 
 def _places(column: RealColumn, array: Any, edges: Any, *, is_right: bool, use: str) -> Any:
@@ -94,5 +127,6 @@ def _whole_numbers(column: RealColumn) -> Any:
 
 RealColumn.whole_numbers = staticmethod(_whole_numbers)
 FUNCTIONS[np.histogram] = _histogram
+FUNCTIONS[np.histogram2d] = _histogram2d
 FUNCTIONS[np.digitize] = _digitize
 FUNCTIONS[np.searchsorted] = _searchsorted

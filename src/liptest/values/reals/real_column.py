@@ -24,6 +24,7 @@ from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
+from liptest.values.promotion import promote
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.reals.real_norms import (
     Ball,
@@ -315,7 +316,10 @@ class RealColumn(ColumnInParts, OwnNumbers):
             table = storage.table
             recipe = ("table", table.dtype.char, table.tobytes())
             return _Part(table, table, recipe)
-        if issubclass(kind, NoisyData):
+        if issubclass(kind, Symbolic):
+            # What is drawn without the data is known from then on.
+            value = value if issubclass(kind, NoisyData) else promote(value)
+        if issubclass(type(value), NoisyData):
             return self._known(value, use, is_of_any_size=is_of_any_size)
         if issubclass(kind, Symbolic):
             return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.answers.aligned import AlignedValue
-from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import WIDER, RealMatrix
@@ -130,7 +130,7 @@ class RecordArray(RecordStorage):
                 return self.refuse(f"{use} with what has another shape")  # type: ignore[no-any-return]
             return lines
         if type(value) is SymbolicArray:
-            if not isinstance(value.storage, CellStorage):
+            if isinstance(value.storage, RecordStorage):
                 return self.refuse(f"{use} with these numbers")  # type: ignore[no-any-return]
             cells = value.cells
         elif issubclass(type(value), Symbolic):
