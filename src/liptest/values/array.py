@@ -64,6 +64,10 @@ class Storage:
         """The length of each axis of the array."""
         raise NotImplementedError
 
+    def shape_seen(self) -> tuple[Any, ...]:
+        """As a program sees it: the length of a selection is an answer."""
+        return self.shape
+
     def cells(self) -> Cells:
         """The entries as an object array, to read: symbolic values and plain numbers."""
         raise NotImplementedError
@@ -212,6 +216,10 @@ class AnyArray(Symbolic):
 
     kind = np.ndarray
 
+    def as_index(self) -> Any:
+        """What selects the same entries of another array."""
+        return self
+
     def __neg__(self) -> Any:
         return np.negative(self)
 
@@ -231,59 +239,8 @@ class AnyArray(Symbolic):
         self.refuse(f".{name}")
 
 
-class OpaqueArray(AnyArray):
-    """What may be used, and is not looked at."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Any:
-        self.refuse("a loop")
-
-    def __len__(self) -> Any:
-        self.refuse("len()")
-
-    def __getitem__(self, index: Any) -> Any:
-        self.refuse("an index")
-
-    def __setitem__(self, index: Any, value: Any) -> Any:
-        self.refuse("a write")
-
-    def __contains__(self, value: Any) -> Any:
-        self.refuse("a test whether it is empty")
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        self.refuse("numpy.array()")
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class OpaqueLine(OpaqueArray):
-    """A line of them: how many there are depends on the data."""
-
-    __slots__ = ()
-    __hash__ = None
-
-    def how_many(self) -> Any:
-        """How many there are: an answer."""
-        raise NotImplementedError
-
-    def as_index(self) -> Any:
-        """What selects the same."""
-        return self
-
-    @property
-    def size(self) -> Any:
-        """How many there are."""
-        return self.how_many()
-
-    @property
-    def shape(self) -> tuple[Any]:
-        """That of a line."""
-        return (self.how_many(),)
-
-
 def _as_index(index: Any) -> Any:
-    return index.as_index() if issubclass(type(index), OpaqueLine) else index
+    return index.as_index() if issubclass(type(index), AnyArray) else index
 
 
 class SymbolicArray(AnyArray):
@@ -327,7 +284,7 @@ class SymbolicArray(AnyArray):
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
-        return self.storage.shape
+        return self.storage.shape_seen()
 
     @property
     def ndim(self) -> int:
@@ -398,7 +355,7 @@ class SymbolicArray(AnyArray):
 
     @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
-        if type(index) is tuple and any(issubclass(type(part), OpaqueLine) for part in index):
+        if type(index) is tuple and any(issubclass(type(part), AnyArray) for part in index):
             index = tuple(map(_as_index, index)) if len(index) > 1 else _as_index(index[0])
         entries = self.storage.entries_at(_as_index(index))
         if entries is not NotImplemented:

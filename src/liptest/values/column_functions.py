@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.answers.released_numbers import bins_between, find_edges, histogram_between
-from liptest.values.array import OpaqueLine, SymbolicArray, fill_array, make_array
+from liptest.values.array import SymbolicArray, fill_array, make_array
+from liptest.values.opaque_arrays import OpaqueLine
 from liptest.values.protocol import Symbolic, is_symbolic
 
 # Registers its type.

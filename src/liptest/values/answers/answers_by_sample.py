@@ -84,7 +84,7 @@ class AnswersBySample:
         return [frozenset(group) for group in groups if group]
 
     def _split_in_order(self, numbers: set[int]) -> list[set[int]]:
-        """As they were added up, in groups that are not too many: those of one step are together."""
+        """As they were added up, in groups that are not too many; those of a step stay together."""
         if not self.find_too_many(numbers):
             return [numbers]
         groups: list[set[int]] = [set()]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import OpaqueArray
 from liptest.values.branching import Branching
+from liptest.values.opaque_arrays import OpaqueArray
 
 
 class DrawnOrder(OpaqueArray):

@@ -100,6 +100,9 @@ class RealMatrix(OwnNumbers):
     def shape(self) -> tuple[int, ...]:
         return (*self.columns[0].shape, len(self.columns))
 
+    def shape_seen(self) -> tuple[Any, ...]:
+        return (*self.columns[0].shape_seen(), len(self.columns))
+
     def as_list(self) -> Any:
         return self.refuse("tolist() of rows")
 

@@ -144,6 +144,10 @@ class Column(ColumnInParts):
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
         return (self.read_length(), *self.own.shape[1:])
 
+    @property
+    def shape_of_record(self) -> tuple[int, ...]:
+        return self.own.shape[1:]
+
     def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
         """An array of other entries of the same records."""
         return SymbolicArray(self.other(table, is_off=is_off))

@@ -117,6 +117,18 @@ class ColumnInParts(RecordStorage):
         column.is_strided = self.is_strided or abs(book.positions.step) != 1
         return column
 
+    def shape_seen(self) -> tuple[Any, ...]:
+        return (self.count(), *self.shape_of_record) if self.is_selection else self.shape
+
+    @property
+    def shape_of_record(self) -> tuple[int, ...]:
+        """Of the numbers of one record."""
+        return ()
+
+    def count(self) -> Any:
+        """How many records there are."""
+        raise NotImplementedError
+
     def is_whole(self) -> bool:
         """Whether it is of all records, of which the program knows how many there are."""
         book = self.answers

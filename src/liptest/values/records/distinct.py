@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, OpaqueLine
+from liptest.values.array import CellStorage
+from liptest.values.opaque_arrays import OpaqueLine
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.column import FUNCTIONS, Column, find_column
 from liptest.values.unfollowed import Unfollowed

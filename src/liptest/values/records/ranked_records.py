@@ -17,7 +17,8 @@ from liptest.symbolic.answer_functions import Ranked
 from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.block_statistics import form_of_block, is_block
-from liptest.values.array import OpaqueArray, SymbolicArray, answer_by, fill_array, make_array
+from liptest.values.array import SymbolicArray, answer_by, fill_array, make_array
+from liptest.values.opaque_arrays import OpaqueArray
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.records.column import FUNCTIONS, Column, find_column
 from liptest.values.records.record_list import RecordList
