@@ -89,7 +89,7 @@ class RealRow(RowOfRecord):
             return value
         if value.cell != self.cell:
             return self.refuse("a loop that takes the row of one record to another one")
-        own: Any = value.storage if isinstance(value, RealRow) else value.column  # type: ignore[attr-defined]
+        own: Any = value.storage if isinstance(value, RealRow) else value.column
         array = SymbolicArray(own)
         lacking = axes - int(RealMatrix.lines_within(array).ndim)
         if not lacking:

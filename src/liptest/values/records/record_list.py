@@ -39,6 +39,15 @@ class EntryOfRecord:
         """Whether it is something else than an entry of a column."""
         return True
 
+    def refuse(self, use: str) -> Any:
+        """End the analysis."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.refuse(f".{name} of the number, or the row, of one record")
+
     def calculated(self, ufunc: Any, *inputs: Any) -> Any:
         """What a ufunc of NumPy gives, of itself and others."""
         raise NotImplementedError

@@ -14,6 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 ROWS, DRAWN = 200, 20
@@ -73,7 +74,7 @@ def priced(text: str) -> Any:
     return align(lt.mechanism(made).on_domain(TABLE), TABLE)
 
 
-@pytest.mark.parametrize("name", PLACED)
+@pytest.mark.parametrize("name", mostly_slow(PLACED, 4))
 def test_places_of_a_sample_cost_what_the_sample_does(name: str) -> None:
     found = priced(PLACED[name])
     assert found.price is not None, found.reason

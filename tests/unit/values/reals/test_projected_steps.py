@@ -11,6 +11,7 @@ import pytest
 import liptest as lt
 from liptest.privacy.proofs.prices import align
 from liptest.symbolic.direct_sums import normal_epsilon
+from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
 DELTA = Fraction(1, 10**5)
@@ -47,7 +48,7 @@ def priced(text: str, wanted: float | None = None) -> Any:
     return align(mechanism, TABLE, Fraction(wanted) if wanted else None, DELTA)
 
 
-@pytest.mark.parametrize("name", PROJECTED)
+@pytest.mark.parametrize("name", mostly_slow(PROJECTED, 4))
 def test_projected_steps_cost_what_steps_do(name: str) -> None:
     text = f"{TOWARDS}for _ in range(3):\n{STEP}{PROJECTED[name]}return at"
     found = priced(text, 1.0)
@@ -93,7 +94,7 @@ DECAYED = {
 }
 
 
-@pytest.mark.parametrize("name", DECAYED)
+@pytest.mark.parametrize("name", mostly_slow(DECAYED, 4))
 def test_known_numbers_beside_a_sum_cost_nothing(name: str) -> None:
     step = STEP.replace("towards(at)", DECAYED[name])
     text = f"{TOWARDS}for _ in range(2):\n{step}{PROJECTED['clipped']}return at"

@@ -11,6 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import check_price, price_of
 from tests.unit.written_programs import program
 
@@ -73,7 +74,7 @@ SELECTED: dict[str, tuple[Callable[[Any], Any], float]] = {
 }
 
 
-@pytest.mark.parametrize("name", SELECTED)
+@pytest.mark.parametrize("name", mostly_slow(SELECTED, 3))
 def test_selections_cost_the_largest_change(name: str) -> None:
     expression, change = SELECTED[name]
     assert price_of(expression, TABLE) == pytest.approx(change, rel=1e-9)
@@ -145,7 +146,7 @@ def test_prices_are_the_largest_change_by_pandas(name: str) -> None:
     check_price(single, finite)
 
 
-@pytest.mark.parametrize("place", [-1.5, -1.0, 0.0, 0.25, 0.5, 1.0, 1.5])
+@pytest.mark.parametrize("place", mostly_slow([-1.5, 1.0, 0.0, 0.25, 0.5, -1.0, 1.5], 3))
 def test_numbers_on_the_edges_are_in_the_bins_of_numpy(place: float) -> None:
     """A record at the place and one beside all bins: what changes is the bin of the place."""
     told = "np.histogram2d(data['x'].to_numpy(), data['z'].to_numpy(), bins=[EDGES, [0, 1]])[0]"

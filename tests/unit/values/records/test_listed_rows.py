@@ -12,6 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, refusal_of
 from tests.unit.values.records.test_looped_rows import LONG, ROOT, TABLE, C, largest_change, rows_of
 
@@ -149,7 +150,7 @@ MADE: dict[str, tuple[Callable[[Any], Any], float]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", mostly_slow(MADE, 4))
 def test_the_price_is_that_of_opposite_vectors(name: str) -> None:
     expression, known = MADE[name]
     assert price_of(expression, BOUNDED) == pytest.approx(known, rel=1e-8)
@@ -162,7 +163,7 @@ def test_the_price_is_not_below_the_largest_change(name: str) -> None:
     assert price_of(expression, TABLE) >= largest_change(expression) * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["lists", "squares", "a root", "if above 0"])
+@pytest.mark.parametrize("name", mostly_slow(["squares", "lists", "a root", "if above 0"], 4))
 def test_normal_noise_pays_for_the_length_alone(name: str) -> None:
     def noisy(frame: Any, rng: Any) -> Any:
         return [one + rng.normal(scale=4 * C) for one in MADE[name][0](frame)]
@@ -194,7 +195,7 @@ FUNCTIONS: dict[str, tuple[Callable[[float], float], float, float]] = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", mostly_slow(FUNCTIONS, 3))
 def test_functions_of_the_module_math_are_followed(name: str) -> None:
     function, low, high = FUNCTIONS[name]
     proved = price_of(lambda frame: sum(function(v) for v in frame["z"]), BOUNDED)
