@@ -229,23 +229,48 @@ def split_blocks(
     pure, normal = [], []
     for block in blocks:
         noises = {v: released.noises[v] for v in block.costs}
-        normal_sum = _normal_sum(noises, block) if len(block.equations) == 1 else None
-        if normal_sum is None:
+        sums = None if block.conditions else _normal_sums(noises, block)
+        if sums is None:
             pure.append(block)
         else:
-            normal.append(normal_sum)
+            normal += sums
     return pure, normal
 
 
-def _normal_sum(noises: Mapping[int, Noise | Answer], block: Block) -> _Normal | None:
-    row = block.equations[0]
-    variance = Fraction(0)
-    for v, factor in row.noise:
-        noise = noises[v]
+def _normal_sums(noises: Mapping[int, Noise | Answer], block: Block) -> list[_Normal] | None:
+    """The sums of a block with normal noise alone, each less what the ones before tell of it.
+
+    What is left of their noises is independent (Gram-Schmidt, in rationals). None for other noise,
+    and where answers would be told without any (docs/theory/size.md, S6).
+    """
+    variances: dict[int, Fraction] = {}
+    for v, noise in noises.items():
         if isinstance(noise, Answer) or noise.family != "normal":
             return None
-        variance += (factor * noise.parameter) ** 2
-    return _Normal(dict(row.answers), variance)
+        variances[v] = Fraction(noise.parameter) ** 2
+    told: list[tuple[Factors, _Normal]] = []
+    for row in block.equations:
+        factors, answers = dict(row.noise), dict(row.answers)
+        for before, one in told:
+            shared = (factors[v] * by * variances[v] for v, by in before.items() if v in factors)
+            share = sum(shared, _ZERO) / one.variance
+            _subtract(factors, before, share)
+            _subtract(answers, one.answers, share)
+        variance = sum((by**2 * variances[v] for v, by in factors.items()), _ZERO)
+        if variance:
+            told.append((factors, _Normal(answers, variance)))
+        elif answers:
+            return None
+    return [one for _, one in told]
+
+
+def _subtract(terms: dict[int, Rational], other: Factors, times: Fraction) -> None:
+    for i, by in other.items() if times else ():
+        left = terms.get(i, 0) - times * by
+        if left:
+            terms[i] = left
+        else:
+            terms.pop(i, None)
 
 
 def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta: Fraction) -> Price:

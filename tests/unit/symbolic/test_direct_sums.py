@@ -6,13 +6,21 @@ from math import exp, pi, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.balls import precision
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
-from liptest.symbolic.direct_sums import normal_delta, price_direct_sums
+from liptest.symbolic.direct_sums import (
+    NormalSums,
+    normal_delta,
+    price_direct_sums,
+    split_blocks,
+)
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.path_programs import RowReader, find_blocks
 from tests.unit.symbolic.programs import Variables, laplace, noisy_answers, total
 
 TINY = Fraction(1, 100_000)
@@ -168,12 +176,10 @@ def test_no_normal_noise_is_an_alignment() -> None:
 def test_what_has_no_proof() -> None:
     one = Differences.of_one([1, 1])
     noises = (Answer(0), Answer(1), normal(1), normal(1), normal(1))
-    a, b, n, m, k = (Form.variable(v) for v in range(5))
+    a, b, n, *_ = (Form.variable(v) for v in range(5))
     at_zero = price_direct_sums(released([normal(1)] * 2), one)
     assert at_zero.epsilon is None
     assert "at delta 0" in at_zero.why
-    shared = AlignedPath(noises, (), (a + n + k, b + m + k))
-    assert price_direct_sums(shared, one, delta=TINY).epsilon is None
     twice = AlignedPath(noises, (), (a + n, b + n))
     assert "without noise" in price_direct_sums(twice, one, delta=TINY).why
     bare = AlignedPath(noises, (), (a + n, b))
@@ -199,3 +205,55 @@ def test_prefix_sums_of_normal_noise() -> None:
     one = Differences.of_one([1] * size)
     plain = price_direct_sums(released([normal(1)] * size), one, delta=TINY)
     assert price_direct_sums(path, one, delta=TINY).epsilon == plain.epsilon
+
+
+@given(seed=st.integers(0, 2**32 - 1), sums=st.integers(1, 4), more=st.integers(0, 2))
+@settings(max_examples=40, deadline=None)
+def test_sums_that_share_normal_noise_are_moved_by_the_covariance(
+    seed: int, sums: int, more: int
+) -> None:
+    """The square of the shift is that of the joint normal law: R' V^-1 R, by linear algebra."""
+    rng = np.random.default_rng(seed)
+    noises = sums + more
+    answers = rng.integers(-2, 3, (sums, 3))
+    factors = rng.integers(-2, 3, (sums, noises))
+    deviations = rng.integers(1, 4, noises)
+    move = rng.integers(-3, 4, 3)
+    covariance = (factors * deviations**2) @ factors.T
+    assume(np.linalg.matrix_rank(factors) == sums)
+    moved = answers @ move
+    expected = float(moved @ np.linalg.solve(covariance, moved))
+    every: Variables = (*map(Answer, range(3)), *(normal(int(d)) for d in deviations))
+    places = tuple(
+        sum((Form.variable(i) * int(f) for i, f in enumerate([*own, *beside]) if f), Form(0))
+        for own, beside in zip(answers, factors, strict=True)
+    )
+    path = AlignedPath(every, (), places)
+    blocks, *_ = find_blocks(path, RowReader())
+    pure, found = split_blocks(path, blocks)
+    assert not pure
+    vector = tuple((i, Fraction(int(by))) for i, by in enumerate(move) if by)
+    assert float(NormalSums(found).square(vector)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_two_sums_of_three_noisy_answers_cost_less_than_these() -> None:
+    """What is made of three noisy answers, a + c / 10 and b + c / 10, is post-processing."""
+    every: Variables = (*map(Answer, range(3)), *(normal(2) for _ in range(3)))
+    tenth = (Form.variable(2) + Form.variable(5)) * Fraction(1, 10)
+    places = tuple(Form.variable(i) + Form.variable(3 + i) + tenth for i in range(2))
+    moves = Differences.of_tables([{0: 1, 2: 1}, {1: 1, 2: 1}], relation="added")
+    found = price_direct_sums(AlignedPath(every, (), places), moves, delta=TINY)
+    whole = price_direct_sums(released([normal(2)] * 3), moves, delta=TINY)
+    assert found.epsilon is not None
+    assert whole.epsilon is not None
+    assert 0.9 * whole.epsilon < found.epsilon < whole.epsilon
+
+
+def test_noise_that_two_sums_share_is_counted_once() -> None:
+    """a + n + k and b + m + k, of which one moves by 1: a square of 2/3 by the inverse of V."""
+    a, b, n, m, k = (Form.variable(v) for v in range(5))
+    noises = (Answer(0), Answer(1), normal(1), normal(1), normal(1))
+    shared = AlignedPath(noises, (), (a + n + k, b + m + k))
+    found = price_direct_sums(shared, Differences.of_one([1, 1]), delta=TINY).epsilon
+    with precision(128):
+        assert float(normal_delta(Fraction(sqrt(2 / 3)), found)) == pytest.approx(float(TINY))
