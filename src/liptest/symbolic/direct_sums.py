@@ -7,13 +7,16 @@ costs a delta at an epsilon, by the closed form of Balle and Wang (2018) for the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, ball, precision
 from liptest.errors import InputError
@@ -27,6 +30,7 @@ from liptest.symbolic.answers import (
     subtract_moves,
 )
 from liptest.symbolic.block_prices import MOST_POINTS, price_blocks
+from liptest.symbolic.farthest_points import find_farthest
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.path_programs import Block, Factors, RowReader, find_blocks
@@ -35,6 +39,8 @@ from liptest.symbolic.shifts import upper_end
 # Differences at which both kinds of noise are looked at together.
 _MOST_TOGETHER = 500
 _MOST_PAIRS = 200_000
+# Of more rows floats find which are far apart.
+_FEW_ROWS = 32
 # Halvings of an interval, and the largest epsilon that is looked for.
 _HALVINGS = 80
 _LARGEST = 1 << 20
@@ -73,6 +79,15 @@ class NormalSums:
         shifts = self.shifts(move)
         parts = (shift**2 / self.sums[number].variance for number, shift in shifts.items())
         return sum(parts, _ZERO)
+
+    def points(self, rows: Sequence[Move]) -> NDArray[np.float64]:
+        """The shifts of rows in standard deviations, as floats; (rows, sums)."""
+        made = np.zeros((len(rows), len(self.sums)))
+        roots = [math.sqrt(one.variance) for one in self.sums]
+        for place, row in enumerate(rows):
+            for number, shift in self.shifts(row).items():
+                made[place, number] = float(shift) / roots[number]
+        return made
 
     def alone_of(self, balls: Sequence[tuple[frozenset[int], Fraction]]) -> list[frozenset[int]]:
         """Answers of a ball of which each is in sums without any other answer.
@@ -368,6 +383,10 @@ def largest_square(normal: NormalSums, core: Differences) -> tuple[Fraction, Mov
         for move in rows:
             best = max(best, (normal.square(move), move))
         return best
+    pairs = _find_far_rows(normal, rows) if len(rows) > _FEW_ROWS else None
+    if pairs is not None:
+        moves = (subtract_moves(rows[i], rows[j]) for i, j in pairs)
+        return max(((normal.square(move), move) for move in moves), default=best)
     # Where no sum is above 0 for one row and below 0 for another, |w - v|^2 <= |w|^2 + |v|^2.
     times = 1 if normal.are_one_sided(rows) else 2
     order = sorted(((normal.square(row), row) for row in rows), reverse=True)
@@ -383,6 +402,14 @@ def largest_square(normal: NormalSums, core: Differences) -> tuple[Fraction, Mov
             move = subtract_moves(left, right)
             best = max(best, (normal.square(move), move))
     return best
+
+
+def _find_far_rows(normal: NormalSums, rows: Sequence[Move]) -> list[tuple[int, int]] | None:
+    """Pairs of rows, one of which has the largest shift; None where floats do not tell."""
+    try:
+        return find_farthest(normal.points(rows))
+    except (OverflowError, ZeroDivisionError):
+        return None
 
 
 def _largest_in_box(normal: NormalSums, box: Differences) -> Fraction:
