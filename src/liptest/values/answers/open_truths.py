@@ -20,6 +20,7 @@ from liptest.values.records.record_storage import RecordStorage, read_options
 
 _ADVICE = "compare records with fewer released numbers before you select them"
 _CHOOSE = "choose by it (np.where(norms > c, c / norms, 1.0)), or clip the numbers"
+_COUNTING = (np.sum, np.count_nonzero, np.mean)
 _LOGICAL: dict[Any, tuple[Any, bool]] = {
     **dict.fromkeys((np.logical_and, np.bitwise_and), (np.logical_and, False)),
     **dict.fromkeys((np.logical_or, np.bitwise_or), (np.logical_or, False)),
@@ -91,9 +92,10 @@ class OpenTruths(RecordStorage):
             test, is_above = self.test
             pair = arguments[1:] if is_above else arguments[:0:-1]
             return self.number.chosen_by_norm(test, *pair)
-        if not has_known(self.number.recipe):
+        is_count = function in _COUNTING and len(arguments) == 1 and not given
+        if not has_known(self.number.recipe) and not (is_count and self._is_counted):
             return self.refuse(f"numpy.{function.__name__} of a comparison of norms", _CHOOSE)
-        if function in (np.sum, np.count_nonzero, np.mean) and len(arguments) == 1 and not given:
+        if is_count:
             if function is not np.mean:
                 return self.number.sum_up("numpy.sum", kind=np.int64)
             records = self.number.read_length()
@@ -101,6 +103,11 @@ class OpenTruths(RecordStorage):
         if function is np.where and len(arguments) == 3 and not options:
             return self._choose(*arguments[1:])
         return self.refuse(f"numpy.{function.__name__} of truths")
+
+    @property
+    def _is_counted(self) -> bool:
+        """Whether norms of the same records are rounded alike: where one of them is replaced."""
+        return self.number.answers.has_order and self.number.kept is None
 
     def _choose(self, *pair: Any) -> Any:
         use, own = "numpy.where", self.number

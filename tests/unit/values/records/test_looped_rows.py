@@ -256,6 +256,14 @@ def how_many_long(frame: Any) -> Any:
     return total
 
 
+def how_many_rows(frame: Any) -> Any:
+    return np.sum(np.linalg.norm(rows_of(frame), axis=1) > C) * 1.0
+
+
+def share_of_rows(frame: Any) -> Any:
+    return float(np.mean(np.linalg.norm(rows_of(frame, LONG), axis=1) <= C))
+
+
 #: The expression and its price; where that is the largest change, too.
 LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "added up": (added_up, 2 * ROOT * C),
@@ -285,6 +293,8 @@ LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "where, below": (by_where_below, 2 * ROOT * C),
     "longer below": (longer_below, 6 * ROOT * C),
     "how many": (how_many_long, 1.0),
+    "how many rows": (how_many_rows, 1.0),
+    "share of rows": (share_of_rows, 0.5),
 }
 
 
@@ -493,3 +503,15 @@ def test_steps_of_descent_over_rows() -> None:
     )
     assert good.decision == "YES"
     assert bad.decision != "YES"
+
+
+def test_norms_are_not_counted_where_rows_come_and_go() -> None:
+    """How NumPy adds up a row may depend on how many there are, so others may count otherwise."""
+    table: Any = lt.Table(
+        {"z": lt.Real(-3, 4), "v": lt.Real(-50, 50)}, rows=9, relation="add_remove"
+    )
+    assert "comparison of norms" in refusal_of(lambda frame: share_of_all(frame), table)
+
+
+def share_of_all(frame: Any) -> Any:
+    return np.sum(np.linalg.norm(frame[["z", "v"]].to_numpy(), axis=1) > C)
