@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.answers.released_numbers import bins_between, find_edges, histogram_between
+from liptest.values.answers.released_numbers import (
+    bins_between,
+    find_edges,
+    has_edges_of_both,
+    histogram_between,
+)
 from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.opaque_arrays import OpaqueLine
 from liptest.values.protocol import Symbolic, is_symbolic
@@ -240,7 +245,7 @@ def _histogram2d(
         return NotImplemented
     if any(issubclass(type(one), Symbolic) for one in (bins, range)) or second.is_off:
         return NotImplemented
-    has_edges = range is not None or _are_edges(bins)
+    has_edges = range is not None or has_edges_of_both(bins)
     if first.is_off or not has_edges:
         return first.refuse(
             "numpy.histogram2d with edges that depend on the data", "give its edges, or range="
@@ -258,13 +263,6 @@ def _histogram2d(
     ]
     cells = fill_array(counts, tables.shape[1:], object)
     return make_array(first.branching, cells, np.float64), made[0][1], made[0][2]
-
-
-def _are_edges(bins: Any) -> bool:
-    """Whether bins are the edges of both axes, and not how many there are of them."""
-    if isinstance(bins, (list, tuple)) and len(bins) == 2:
-        return all(np.ndim(one) == 1 for one in bins)
-    return np.ndim(bins) == 1 and len(bins) > 2
 
 
 def _range(tables: Table) -> range:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import pairwise
@@ -198,13 +199,26 @@ def histogram_between(column: Any, array: Any, edges: list[Any]) -> Any:
     """``numpy.histogram``: the counts, and the edges; the last bin has its end."""
     if not _are_rising(column, edges):
         _raise_as_numpy()
-    last = len(edges) - 2
-    counts = []
-    for place, (low, high) in enumerate(pairwise(edges)):
-        below = array <= high if place == last else array < high
-        counts.append(np.sum((array >= low) & below))
+    counts = [np.sum(inside) for inside in find_bins(array, edges)]
     cells = make_array(column.branching, fill_array(counts, (len(counts),), object), np.int64)
     return cells, make_array(column.branching, fill_array(edges, (len(edges),), object), np.float64)
+
+
+def find_bins(array: Any, edges: Sequence[Any]) -> list[Any]:
+    """Which records are in each bin; the last one has its end."""
+    last = len(edges) - 2
+    inside = []
+    for place, (low, high) in enumerate(pairwise(edges)):
+        below = array <= high if place == last else array < high
+        inside.append((array >= low) & below)
+    return inside
+
+
+def has_edges_of_both(bins: Any) -> bool:
+    """Whether bins are the edges of two axes, and not how many there are of them."""
+    if isinstance(bins, (list, tuple)) and len(bins) == 2:
+        return all(np.ndim(one) == 1 for one in bins)
+    return np.ndim(bins) == 1 and len(bins) > 2
 
 
 def bins_between(column: Any, array: Any, edges: list[Any], *, is_right: bool) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.answers.released_numbers import find_bins, has_edges_of_both
 from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.real_column import FUNCTIONS, RealColumn
@@ -35,19 +36,9 @@ def _histogram(
         _, edges = np.histogram([0.0], bins, range)
     except Exception as error:
         return column.refuse(f"numpy.histogram ({error})")
-    counts = [np.sum(inside) for inside in _find_bins(array, edges)]
+    counts = [np.sum(inside) for inside in find_bins(array, edges.tolist())]
     cells = fill_array(counts, (len(counts),), object)
     return make_array(column.branching, cells, np.dtype(np.int64)), edges
-
-
-def _find_bins(array: Any, edges: Any) -> list[Any]:
-    """Which records are in each bin; the last one has its end."""
-    last = len(edges) - 2
-    inside = []
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        below = array <= high if place == last else array < high
-        inside.append((array >= low) & below)
-    return inside
 
 
 def _histogram2d(
@@ -56,10 +47,10 @@ def _histogram2d(
     """Counts between constant edges of two columns, and both edges."""
     if any(option is not None and option is not False for option in options.values()):
         return NotImplemented
-    axes = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else [bins, bins]
+    axes = bins if isinstance(bins, (list, tuple)) else [bins]
     if any(map(is_symbolic, (*axes, range))) or not type(x) is type(y) is SymbolicArray:
         return NotImplemented
-    if range is None and any(np.ndim(edges) == 0 for edges in axes):
+    if range is None and not has_edges_of_both(bins):
         return column.refuse(
             "numpy.histogram2d with edges that depend on the data", "give its edges, or range="
         )
@@ -67,10 +58,10 @@ def _histogram2d(
         _, *edges = np.histogram2d([0.0], [0.0], bins, range)
     except Exception as error:
         return column.refuse(f"numpy.histogram2d ({error})")
-    across = _find_bins(y, edges[1])
+    across = find_bins(y, edges[1].tolist())
     counts = [
         np.sum((one & other).astype(np.float64))
-        for one in _find_bins(x, edges[0])
+        for one in find_bins(x, edges[0].tolist())
         for other in across
     ]
     cells = fill_array(counts, (len(edges[0]) - 1, len(across)), object)

@@ -80,12 +80,17 @@ def test_selections_cost_the_largest_change(name: str) -> None:
     assert price_of(expression, TABLE) == pytest.approx(change, rel=1e-9)
 
 
-def test_edges_of_the_data_are_refused() -> None:
+@pytest.mark.parametrize("bins", ["4", "np.array([4, 4])", "[4, 4]", "[EDGES, 4]"])
+def test_edges_of_the_data_are_refused(bins: str) -> None:
+    columns = "data['x'].to_numpy(), data['z'].to_numpy()"
     text = (
-        "counts = np.histogram2d(data['x'].to_numpy(), data['z'].to_numpy(), bins=4)[0]\n"
+        f"counts = np.histogram2d({columns}, bins={bins})[0]\n"
         "return counts + rng.laplace(0, 2, counts.shape)"
     )
-    assert align(lt.mechanism(program(text)).on_domain(TABLE), TABLE).price is None
+    mechanism = lt.mechanism(program(text, EDGES=EDGES)).on_domain(TABLE)
+    alignment = align(mechanism, TABLE)
+    assert alignment.price is None
+    assert "edges" in alignment.reason
 
 
 @pytest.mark.parametrize("told", ["own.shape[0]", "own.shape", "own.shape[0] == 0"])
