@@ -36,7 +36,7 @@ PASSES = "passes"
 _NEARLY = 1 + Fraction(1, 1_000_000)
 # So many paths are followed and priced in a second.
 _FEW_PATHS = 64
-# Of these each group of answers is priced first.
+# With more pairs of rows than these, each group of answers is priced first.
 _MANY_ROWS = 256
 # Paths that are priced step by step.
 _MOST_IN_STEPS = 256
@@ -209,9 +209,7 @@ def _align(
                 has_far_too_many=many,
             )
         if delta and wanted is not None and _has_many_rows(followed.differences):
-            steps = _or_in_steps(Alignment(None), followed, way, wanted, delta)
-            if steps.price is not None and steps.epsilon <= wanted:
-                return steps
+            return _price_groups_first(followed, way, wanted, delta)
         alignment = _price_followed(followed, way, wanted, delta)
         return _or_in_steps(alignment, followed, way, wanted, delta)
     except LiptestError as error:
@@ -221,6 +219,16 @@ def _align(
 def _has_many_rows(differences: Any) -> bool:
     """Whether there are more pairs of rows than are compared in a moment."""
     return isinstance(differences, Differences) and len(differences.rows) > _MANY_ROWS
+
+
+def _price_groups_first(followed: Any, way: str, wanted: Fraction, delta: Fraction) -> Alignment:
+    """The price in groups where it is enough; else the lower one of both."""
+    steps = _or_in_steps(Alignment(None), followed, way, wanted, delta)
+    if steps.price is not None and steps.epsilon <= wanted:
+        return steps
+    alignment = _price_followed(followed, way, wanted, delta)
+    is_lower = steps.epsilon < alignment.epsilon and alignment.raises is None
+    return steps if is_lower else alignment
 
 
 def _moves_in_a_box(differences: Any) -> bool:
