@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from liptest.enumerate.loops.index_reads import IsBuiltin, name_entries
 from liptest.enumerate.loops.pass_forms import NotFolded
 from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree
-from liptest.enumerate.syntax.tree_pieces import lambda_node, name_node, tuple_node
+from liptest.enumerate.syntax.tree_pieces import lambda_node, name_node, target_node, tuple_node
 from liptest.values.array import SymbolicArray
 from liptest.values.chosen_places import read_mask
 from liptest.values.draws.drawn_order import DrawnOrder
@@ -102,7 +102,7 @@ def read_placed_loop(node: ast.For, number: int, is_builtin: IsBuiltin) -> Place
         return None
     by_place, by_record = copy_tree(node), copy_tree(node)
     by_place.iter, by_record.iter = name_node(f"{prefix}places"), name_node(f"{prefix}records")
-    by_record.target, by_record.body = _target(fields), body
+    by_record.target, by_record.body = target_node(fields), body
     return PlacedLoop(by_place, by_record, arrays)
 
 
@@ -141,14 +141,9 @@ def read_placed_comprehension(
     for way in (by_place, by_record):
         way.generators[0].iter = name_node(name)
     own = by_record.generators[0]
-    own.target = _target(fields)
+    own.target = target_node(fields)
     by_record.elt, *own.ifs = [one.value for one in named]  # type: ignore[attr-defined]
     return PlacedComprehension(by_place, by_record, arrays, name)
-
-
-def _target(fields: Sequence[str]) -> ast.expr:
-    names: list[ast.expr] = [name_node(field, ast.Store()) for field in fields]
-    return names[0] if len(names) == 1 else ast.Tuple(names, ast.Store())
 
 
 def _counts(walked: ast.expr, is_builtin: IsBuiltin) -> bool:

@@ -251,8 +251,7 @@ def _of_means() -> Any:
 
 def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
     """What ``numpy.mean`` calls, of a list of answers."""
-    run = session.tree.noise
-    is_list = type(value) in (list, tuple) and run is not None and run.has_answers
+    is_list = type(value) in (list, tuple) and _has_answers(session)
     made = _of_symbols(session, value) if is_list else None
     every = (*arguments, *options.values())
     has_options = any(one is not None and one is not np._NoValue for one in every)
@@ -501,7 +500,8 @@ def _name_called(code: CodeType, at: int) -> str:
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
-        if type(value) in (list, tuple) and dtype in (None, float) and not (more or options):
+        is_list = type(value) in (list, tuple) and _has_answers(session)
+        if is_list and dtype in (None, float) and not (more or options):
             row = EntryOfRecord.in_row(value)
             if row is not None:
                 return row
@@ -518,10 +518,14 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
+def _has_answers(session: Session) -> bool:
+    run = session.tree.noise
+    return run is not None and run.has_answers
+
+
 def _symbolic_array(session: Session, value: Any) -> Any:
     """The value as a symbolic array; None for all else."""
-    run = session.tree.noise
-    if not (session.fills_symbolic or (run is not None and run.has_answers)):
+    if not (session.fills_symbolic or _has_answers(session)):
         return None
     if type(value) is SymbolicArray:
         return value

@@ -50,9 +50,11 @@ def _end(written: Any, ufunc: Any, values: tuple[Any, ...], named: dict[str, Any
 
 
 def is_released(value: Any) -> bool:
-    """Whether it is a number with noise, or an array of such: no pass changes it."""
-    if type(value) is SymbolicArray and type(value.storage) is CellStorage:
-        return all(is_plain(cell) or is_released(cell) for cell in value.cells.flat)
+    """Whether it is a number with noise, or several of such and constants: no pass changes it."""
+    is_array = type(value) is SymbolicArray and type(value.storage) is CellStorage
+    if is_array or type(value) in (list, tuple):
+        cells = value.cells.flat if is_array else value
+        return all(is_plain(cell) or is_released(cell) for cell in cells)
     if type(value) is ReleasedValue:
         return True
     return type(value) is AlignedValue and value.run.has_noise(value.form)
@@ -108,8 +110,6 @@ class PassEnds:
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data, and what calculates."""
         if is_plain(value) or is_released(value):
-            return value
-        if type(value) in (list, tuple) and all(is_plain(e) or is_released(e) for e in value):
             return value
         if calculates(value):
             if value not in self.helpers:

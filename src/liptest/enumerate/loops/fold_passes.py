@@ -48,6 +48,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     nodes_in,
     place_in_file,
     reads_keys,
+    target_node,
 )
 
 Assigned = frozenset[str]
@@ -183,9 +184,7 @@ class Pass:
 
     def guarded(self, made: list[ast.stmt]) -> ast.Try:
         """All passes of a rewritten body and the sums of them; what one raises ends the run."""
-        fields: list[ast.expr] = [name_node(name, ast.Store()) for name in self.fields]
-        target = fields[0] if len(fields) == 1 else ast.Tuple(fields, ast.Store())
-        walk = ast.For(target, name_node(self.loop), made or [ast.Pass()], [])
+        walk = ast.For(target_node(self.fields), name_node(self.loop), made or [ast.Pass()], [])
         failing: list[ast.stmt] = [ast.Expr(ast.Call(attribute_node(self.loop, "fail"), [], []))]
         handler = ast.ExceptHandler(name_node(f"{OWN_NAMES}exception"), None, failing)
         return ast.Try([*self.changing(), walk, *self.totals()], [handler], [], [])

@@ -14,7 +14,7 @@ from typing import Any
 
 from liptest.enumerate.loops.filled_places import fill_lists, measured
 from liptest.enumerate.syntax.function_source import list_parameters, names_assigned, names_read
-from liptest.enumerate.syntax.tree_pieces import is_name, name_called, plain_name
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called, plain_name, target_node
 
 #: Functions that walk all of what they are given, before anything else is done.
 WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
@@ -100,16 +100,10 @@ def _of_rows(loop: ast.For, index: str, others: list[ast.stmt]) -> ast.For:
         return loop
     if changed & entries.names.keys():
         return loop
-    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in entries.names.values()]
     arrays: list[ast.expr] = [ast.Name(name, ast.Load()) for name in entries.names]
-    is_single = len(arrays) == 1
     together = ast.Call(ast.Name("zip", ast.Load()), arrays, [])
-    made = ast.For(
-        targets[0] if is_single else ast.Tuple(targets, ast.Store()),
-        arrays[0] if is_single else together,
-        body,
-        loop.orelse,
-    )
+    walked = arrays[0] if len(arrays) == 1 else together
+    made = ast.For(target_node(list(entries.names.values())), walked, body, loop.orelse)
     return ast.fix_missing_locations(ast.copy_location(made, loop))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from liptest.enumerate.syntax.source import OWN_NAMES
@@ -88,6 +88,12 @@ def only_argument(node: ast.AST, name: str) -> ast.expr | None:
     """What ``name(..)`` is given where it is one thing; None for all else."""
     is_call = isinstance(node, ast.Call) and is_name(node.func, name) and not node.keywords
     return node.args[0] if is_call and len(node.args) == 1 else None  # type: ignore[attr-defined]
+
+
+def target_node(names: Sequence[str]) -> ast.expr:
+    """What each pass of a loop sets: a name, or several."""
+    fields: list[ast.expr] = [name_node(name, ast.Store()) for name in names]
+    return fields[0] if len(fields) == 1 else ast.Tuple(fields, ast.Store())
 
 
 def attribute_node(owner: str, name: str) -> ast.expr:

@@ -55,17 +55,15 @@ class AnswerBeside(NoisyData):
         kinds = [self.kind, other.kind if is_symbolic(other) else type(other)]
         kind = result_kind(operation, *(reversed(kinds) if swapped else kinds))
         if operation in _LINEAR:
-            sign = -1 if operation is operator.sub else 1
-            if swapped:  # other - self
-                return join_beside(self._times(sign), other, kind)
-            return join_beside(self, other if sign > 0 else other * -1, kind)
+            is_minus = operation is operator.sub
+            if swapped:
+                negated = AnswerBeside(-self.answer, -self.known, self.kind)
+                return join_beside(negated if is_minus else self, other, kind)
+            return join_beside(self, other * -1 if is_minus else other, kind)
         is_factor = operation is operator.mul or (operation is operator.truediv and not swapped)
         if not is_factor or is_symbolic(other) or not math.isfinite(other) or other == 0:
             self._refuse(operation.__name__)
         return AnswerBeside(operation(self.answer, other), operation(self.known, other), kind)
-
-    def _times(self, sign: int) -> AnswerBeside:
-        return self if sign > 0 else AnswerBeside(self.answer * -1, self.known * -1, self.kind)
 
     def compare(self, comparison: Operation, other: Any) -> Any:
         self._refuse("a comparison")
@@ -77,9 +75,7 @@ def put_beside(answer: Any, operation: Operation, known: Any, *, swapped: bool) 
         operation, *((known.kind, answer.kind) if swapped else (answer.kind, known.kind))
     )
     if operation is operator.sub:
-        return AnswerBeside(
-            answer * -1 if swapped else answer, known if swapped else known * -1, kind
-        )
+        answer, known = (-answer, known) if swapped else (answer, -known)
     return AnswerBeside(answer, known, kind)
 
 

@@ -473,11 +473,9 @@ class RealColumn(ColumnInParts, OwnNumbers):
         """How many records there are: a plain number, or the answer of a selection."""
         return self.like_zeros(self.kept).count()
 
-    def constant(self, number: float) -> RealColumn:
+    def constant(self, number: float) -> SymbolicArray:
         """A number for each of these records."""
-        ends = np.full(self.low.shape, number)
-        recipe = ("number", float, number)
-        return RealColumn(self.branching, self.answers, (ends, ends), recipe, self.kept)
+        return self.like(self._of_all_cells((number, number)), ("number", float, number))
 
     def like_zeros(self, kept: Table | None) -> Column:
         """A column of zeros of these records."""

@@ -215,11 +215,14 @@ def row_of_entries(entries: Sequence[Any]) -> RealRow | None:
         return None
     if any(type(entry) is RealEntry and entry.cell != first.cell for entry in entries):
         first.refuse("a loop that takes the number of one record to another one")
-    columns = [
-        entry.column if type(entry) is RealEntry else first.column.constant(float(entry))
-        for entry in entries
-    ]
-    rows: Any = join_columns([SymbolicArray(column) for column in columns])
+    rows: Any = join_columns(
+        [
+            SymbolicArray(one.column)
+            if type(one) is RealEntry
+            else first.column.constant(float(one))
+            for one in entries
+        ]
+    )
     return None if rows is None else RealRow(rows.storage, first.cell)
 
 
