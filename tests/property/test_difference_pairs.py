@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import BudgetError
-from liptest.privacy.check import choose_method
 from liptest.privacy.proofs import exhaustive as difference_pairs
 from liptest.privacy.proofs import exhaustive as edge_blocks
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
+from liptest.privacy.visits import choose_method
 
 small = settings(max_examples=40, deadline=None)
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.data.points import PointBatch
-from liptest.privacy.check import choose_method
 from liptest.privacy.methods import affordable_laws, neighbourhoods
 from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.request import Task
@@ -23,6 +22,7 @@ from liptest.privacy.samples.symmetric_records import (
     find_symmetries,
 )
 from liptest.privacy.settings import CheckSettings
+from liptest.privacy.visits import choose_method
 
 
 def sized(statistic: Any) -> Any:

@@ -31,13 +31,14 @@ from liptest.data.distributions import DomainAlone
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism, through_reads
-from liptest.privacy.check import check_with_settings, choose_method
+from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import SOURCES
+from liptest.privacy.visits import choose_method
 from liptest.report.text import printable
 from liptest.verdicts import Decision
 

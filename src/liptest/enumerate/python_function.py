@@ -38,7 +38,7 @@ from liptest.enumerate.samplers.summed_up import (
     enumerate_with_loops,
     of_first_passes,
 )
-from liptest.enumerate.sql.databases import find_condition, find_handing, import_needed, present
+from liptest.enumerate.sql import handing
 from liptest.enumerate.sql.frame_programs import make_frame
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
 from liptest.enumerate.symbols.plain_points import Program, answers_at_a_point
@@ -192,7 +192,7 @@ class PythonFunction(Mechanism):
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
         object.__setattr__(self, "deterministic", check_packages(self.deterministic))
-        object.__setattr__(self, "frame", find_handing(self.function, self.frame))
+        object.__setattr__(self, "frame", handing.find_handing(self.function, self.frame))
         if self.max_seconds is not None:
             check_positive("max_seconds", self.max_seconds)
 
@@ -205,7 +205,7 @@ class PythonFunction(Mechanism):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._plain is not None:
-            return _with_densities, (self._plain,)
+            return partial(copy_with, _plain=self._plain), (self._plain,)
         if self._table is not None:
             return _on_table, (copy_with(self, _table=None), self._table)
         # A decorated function's own name leads to this mechanism, not to the function.
@@ -234,9 +234,8 @@ class PythonFunction(Mechanism):
     @property
     def law_source(self) -> str:
         """Where the laws that were computed came from: ``source``, or integrated over noise."""
-        source = self.source
-        if self._known.noisy:
-            source = source.replace("enumerated", "integrated")
+        found = "integrated" if self._known.noisy else "enumerated"
+        source = self.source.replace("enumerated", found)
         return "; ".join((source, *self._known.list_conditions(), *find_conditions(self._effects)))
 
     def points_per_slice(self, domain: Domain) -> int:
@@ -367,9 +366,8 @@ class PythonFunction(Mechanism):
         """
         if not self._may_be_of_rows:
             return None
-        own: Any = self.function, self._takes_generator, *self._rows_of(example)
-        row = row_function(*own, refused=self._known.refused)
-        one_record = self._one_record(replace(row, make_frame=make_frame))
+        row = row_function(*self._records_of(example), refused=self._known.refused)
+        one_record = self._one_record(row)
         one_record.examples.append(example)
         return one_record
 
@@ -385,18 +383,17 @@ class PythonFunction(Mechanism):
         is_of_rows = table.kind == "replace" and table.unit == "row" and self.frame == "pandas"
         return is_plain and is_of_rows and not self.typed_outputs
 
-    def _rows_of(self, example: IntArray) -> tuple[int, Table | None]:
-        """How many records a dataset has, and the table of one of them."""
-        table = self._table
-        return (len(example), None) if table is None else (table.rows, table.resized(1))
+    def _records_of(self, example: IntArray) -> tuple[Any, bool, int, Table | None]:
+        """The function, how many records a dataset has, and the table of one of them."""
+        own, table = (self.function, self._takes_generator), self._table
+        return (*own, len(example), None) if table is None else (*own, table.rows, table.resized(1))
 
     def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
         """The laws of one record in a part of the code, from which alone the rest calculates."""
         if self._may_be_of_rows:
-            own: Any = self.function, self._takes_generator, *self._rows_of(example)
+            own = self._records_of(example)
             for function, _ in part_functions(*own, refused=self._known.refused):
-                made = self._one_record(replace(function, make_frame=make_frame))
-                yield replace(made, **OF_PARTS)
+                yield replace(self._one_record(function), **OF_PARTS)
 
     def note_parts(self, dataset: IntArray) -> Iterator[Any]:
         from liptest.enumerate.records.told_totals import note_parts
@@ -406,6 +403,7 @@ class PythonFunction(Mechanism):
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
+        function = replace(function, make_frame=make_frame)
         return OneRecord(function, name=self.name, **options, **self._budgets)
 
     def densities(self) -> Mechanism:
@@ -414,7 +412,7 @@ class PythonFunction(Mechanism):
         from liptest.enumerate.numbers.real_outputs import ContinuousFunction
 
         view = ByCells if self._tree.leaves_out_light else ContinuousFunction
-        return view(_with_densities(self))
+        return view(copy_with(self, _plain=self))
 
     def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
         """As ``Mechanism``; None where no such output is seen on the dataset in few runs."""
@@ -532,7 +530,11 @@ class PythonFunction(Mechanism):
 
     def _present(self, function: RandomFunction) -> RandomFunction:
         """A function of what the program gets, as one of what is enumerated."""
-        return function if self._table is None else present(function, self._table, self.frame)
+        if self._table is None:
+            return function
+        from liptest.enumerate.sql.databases import present
+
+        return present(function, self._table, self.frame)
 
     def _on_datasets(self, function: RandomFunction) -> RandomFunction:
         """A function of what the program gets, as one of datasets."""
@@ -551,7 +553,7 @@ class PythonFunction(Mechanism):
                 f"statistic= of {self.name}: a mechanism on a table gets its frame; leave it out",
                 name="statistic",
             )
-        import_needed(self.frame)
+        handing.import_needed(self.frame)
         return _on_table(self, domain)
 
     def _find_known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
@@ -686,12 +688,8 @@ class OneRecord(ComesApart, PythonFunction):
         return found
 
 
-def _with_densities(function: PythonFunction) -> PythonFunction:
-    return copy_with(function, _plain=function)
-
-
 def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
-    source = "; ".join((function.source, *find_condition(function.frame)))
+    source = "; ".join((function.source, *handing.find_condition(function.frame)))
     own = {"_known": KnownLaws(function.name, True), "_orders": RowOrders(table)}
     return copy_with(function, source=source, _table=table, **own)
 

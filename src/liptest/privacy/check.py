@@ -11,12 +11,9 @@ from typing import Any
 
 from liptest.data.distributions import (
     Distribution,
-    DomainAlone,
     distribution_or_domain,
-    require_draws,
 )
-from liptest.data.domains import Domain, require_one_at_a_time
-from liptest.data.product import ProductDistribution
+from liptest.data.domains import Domain
 from liptest.errors import (
     InputError,
     LiptestError,
@@ -27,23 +24,11 @@ from liptest.errors import (
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.adapting import domain_expression
 from liptest.mechanisms.base import (
-    Mechanism,
     SamplesOnly,
     check_by_samples,
-    through_all_numbers,
-    through_reads,
 )
 from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import ExactLog, require_epsilon
-from liptest.privacy.exact import try_in_worker
-from liptest.privacy.methods import (
-    SamplingMethod,
-    affordable_laws,
-    edges,
-    group,
-    light,
-    neighbourhoods,
-)
 from liptest.privacy.proofs.alignment import run_alignment
 from liptest.privacy.proofs.at_any_size import (
     decide_late,
@@ -52,23 +37,13 @@ from liptest.privacy.proofs.at_any_size import (
     run_at_any_size,
     try_early,
     try_late,
-    try_records,
     within_time,
 )
-from liptest.privacy.proofs.by_records import Unproved
-from liptest.privacy.proofs.exhaustive import exhaustive_size
-from liptest.privacy.proofs.proof import run_exhaustive
 from liptest.privacy.request import Task, validate_request
-from liptest.privacy.samples.atest import run_atest
-from liptest.privacy.samples.sampled_tables import run_sampled_tables, speaks_of_tables
-from liptest.privacy.samples.sampling_run import run_sampling
-from liptest.privacy.samples.symmetric_records import count_laws_per_draw
-from liptest.privacy.searches.search import run_search, then_search
 from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_RECORDS,
-    PrivacyPlan,
     PrivacyVerdict,
     keep_mechanism,
 )
@@ -77,9 +52,6 @@ from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
 from liptest.runs.surroundings import surroundings_kept
-
-_AFFORDABLE_PAIRS = 10**8
-_AFFORDABLE_EDGES = 2 * 10**7
 
 
 def _example_for(mechanism: Any = None, *_: Any, **named: Any) -> str:
@@ -275,46 +247,16 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
             return early.verdict
         if is_hopeless(task, early):
             return leave_undecided(task, early)
+    from liptest.privacy.visits import visit_or_draw
+
     try:
-        verdict = _visit_or_draw(task, for_release=for_release)
+        verdict = visit_or_draw(task, for_release=for_release)
     except LiptestError as error:
         late = None if early is None else try_late(task, early, error)
         if late is None:
             raise
         return late
     return verdict if early is None else decide_late(task, verdict)
-
-
-def _visit_or_draw(task: Task, *, for_release: bool) -> PrivacyVerdict:
-    domain = task.distribution.domain
-    if speaks_of_tables(task):
-        return run_sampled_tables(task)
-    try_in_worker(task.mechanism, domain, task.settings.executor)
-    certain = _by_records(task)
-    if certain is not None:
-        return certain
-
-    def through(mechanism: Mechanism) -> PrivacyVerdict:
-        return through_reads(mechanism, domain, lambda seen: _run(replace(task, mechanism=seen)))
-
-    if for_release:
-        return through(task.mechanism)
-    return through_all_numbers(task.mechanism, domain.zeros, through)
-
-
-def _by_records(task: Task) -> PrivacyVerdict | None:
-    """The verdict for records that are treated one by one, where all datasets are too many."""
-    method, domain = task.settings.method, task.distribution.domain
-    if method == BY_RECORDS:
-        verdict = try_records(task)
-        if isinstance(verdict, Unproved):
-            raise InputError(f"method={method!r}: {verdict.reason}", name="method", value=method)
-        return verdict
-    is_small = domain.size <= affordable_laws(task.mechanism, "plain")
-    if method != "auto" or (is_small and not task.mechanism.is_per_record):
-        return None
-    verdict = try_records(task)
-    return None if isinstance(verdict, Unproved) else verdict
 
 
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:
@@ -334,70 +276,7 @@ def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSetti
     return check_by_samples(mechanism, distribution, **options)
 
 
-def _run(task: Task) -> PrivacyVerdict:
-    tester = task.settings.tester
-    if tester is not None:
-        require_one_at_a_time(task.distribution.domain, f"method={tester.name!r}")
-        require_draws(task.distribution, f"method={tester.name!r}")
-        return then_search(task, run_atest(task, tester))
-    method = str(task.settings.method)
-    chosen = choose_method(task) if method == "auto" else method
-    if chosen not in ("exhaustive", "neighbourhoods", "search"):
-        require_one_at_a_time(task.distribution.domain, f"method={chosen!r}")
-    if chosen == "exhaustive":
-        return run_exhaustive(task)
-    if chosen == "search":
-        return run_search(task)
-    require_draws(task.distribution, f"method={chosen!r}")
-    return then_search(task, run_sampling(task, _plan(task, chosen)))
-
-
-def choose_method(task: Task) -> str:
-    """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
-    size = exhaustive_size(task.mechanism, task.distribution.domain)
-    most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
-    if size.possible and size.laws <= _limit(task, "plain") and size.visits(task.claim) <= most:
-        return "exhaustive"
-    if isinstance(task.distribution, DomainAlone):
-        return "neighbourhoods"
-    numbers = task.settings.exception_mass, task.settings.failure_probability
-    full = neighbourhoods(task.distribution, *numbers)
-    domain = task.distribution.domain
-    if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
-        return "neighbourhoods"
-    if _count_laws(task, full.plan) <= _limit(task, "sampling"):
-        return "neighbourhoods"
-    fewer = light(task.distribution, *numbers)
-    return "neighbourhoods" if fewer.vacuous else "light-neighbourhoods"
-
-
-def _count_laws(task: Task, plan: PrivacyPlan) -> float:
-    """Laws that full neighbourhoods take; a budget pays for all that are counted."""
-    few = count_laws_per_draw(task.mechanism, task.distribution)
-    return plan.laws if few is None or task.settings.budget is not None else plan.draws * few
-
-
-def _limit(task: Task, use: str) -> int:
-    return (
-        affordable_laws(task.mechanism, use)
-        if task.settings.budget is None
-        else task.settings.budget
-    )
-
-
 def _seed(seed: int | None, checkpoint: Checkpoint | None) -> int:
     if seed is None and checkpoint is not None:
         seed = checkpoint.seed
     return secrets.randbits(128) if seed is None else seed
-
-
-def _plan(task: Task, method: str) -> SamplingMethod:
-    numbers = task.settings.exception_mass, task.settings.failure_probability
-    if method == "group":
-        return group(task.mechanism, task.distribution, *numbers)
-    builders = {
-        "neighbourhoods": neighbourhoods,
-        "light-neighbourhoods": light,
-        "edges": edges,
-    }
-    return builders[method](task.distribution, *numbers)

@@ -25,6 +25,7 @@ _MOST_PUT_OFF = 3
 _count = 0
 # In an analysis others stand for names of modules, but not for this.
 _READ = (signal.getsignal,)
+_NUMBERS = tuple(map(int, signal.valid_signals()))
 
 
 def interruptions() -> int:
@@ -132,7 +133,7 @@ def handlers_noted(
     noting: dict[int, tuple[Any, Any]] = {}
     (handler_of,) = _READ
     if threading.current_thread() is threading.main_thread():
-        for number in map(int, signal.valid_signals()):
+        for number in _NUMBERS:
             handler = handler_of(number)
             if callable(handler) and not _is_known(handler):
                 noting[number] = handler, partial(_call_noting, handler, raised, paused)

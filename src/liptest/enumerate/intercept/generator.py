@@ -174,7 +174,8 @@ class NoiseDraws:
             self.shape_of(size)
         plain = size is None and all(type(given) is float for given in parameters)
         model = _model(method, *parameters) if plain else _model_output(method, parameters, size)
-        kind: Any = int if method == "geometric" else float
+        is_array = isinstance(model, np.ndarray)
+        kind: Any = model.dtype.type if is_array else int if method == "geometric" else float
 
         def one(*entry: Any) -> Any:
             form = draw(run, *map(float, entry))
@@ -184,7 +185,7 @@ class NoiseDraws:
                 tree.forbid(f"rng.{method} of {what}", _ADVICE)
             return find_value(run, form, kind) if isinstance(form, Form) else form
 
-        if not isinstance(model, np.ndarray):
+        if not is_array:
             noisy = one(*parameters)
         else:
             cells = [np.broadcast_to(np.asarray(p), model.shape).ravel() for p in parameters]

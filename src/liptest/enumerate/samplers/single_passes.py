@@ -8,7 +8,7 @@ makes a second one (docs/theory/loops.md, L10).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -19,20 +19,16 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.folded.folding import Rewritten
 from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.intercept.generator import is_generator
-from liptest.enumerate.numbers.densities import ContinuousLaw, Leaf
 from liptest.enumerate.samplers.loop_passes import NoisyLoops, PlainPasses, is_plain_value
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.watch.access_tracking import TrackedArray
 from liptest.errors import UnsupportedRandomnessError
-from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
+from liptest.mechanisms.laws import Output, Raised, as_fraction, exact_ball
 
 #: What laws of such programs rest on.
 LEFT_AT_ONCE = "a loop that draws noise again until it fits counts as one pass (theory L10)"
 #: What a run answers where a second pass would begin; a program that answers it is refused.
 AGAIN = Raised("a second pass of a loop")
-
-# Where laws are compared, in scales of their noise.
-_MANY_ENDS = tuple(Fraction(k, 2) for k in (-4, -1, 0, 1, 4))
 
 
 class _SecondPass(BaseException):
@@ -202,51 +198,3 @@ class LeavingTree(ChoiceTree):
             if not left > 0:
                 raise UnsupportedRandomnessError("a loop that starts over, and is hardly ever left")
             return {output: mass / left for output, mass in masses.items()}
-
-
-def is_below(part: OutputLaw, whole: OutputLaw) -> bool:
-    """Whether a part of a law may be one of a whole law, as far as some half-lines tell."""
-    with precision(CERTIFIED_BITS):
-        laws = ContinuousLaw(part), ContinuousLaw(whole)
-        if not laws[0].leaves.keys() <= laws[1].leaves.keys():
-            return False
-        left = exact_ball(part.unexplored)
-        for skeleton, leaves in laws[1].leaves.items():
-            for ends in _half_lines(leaves, _MANY_ENDS):
-                p, q = (law.probability(skeleton, ends) for law in laws)
-                if p > q or q > p + left:
-                    return False
-    return True
-
-
-def _half_lines(
-    leaves: list[Leaf], sizes: Iterable[Fraction] = (Fraction(0),)
-) -> Iterable[tuple[tuple[Any, Any], ...]]:
-    """Everything, and below the places where the noise of one of them has these sizes."""
-    leaf = leaves[0].leaf
-    scales = [
-        max((abs(Fraction(by)) * leaf.noises[v].parameter for v, by in form.terms), default=0)
-        for form in leaf.forms
-    ]
-    numbers = list(zip(leaf.forms, scales, strict=True))
-    below = (tuple((None, form.constant + k * scale) for form, scale in numbers) for k in sizes)
-    return dict.fromkeys((tuple((None, None) for _ in numbers), *below))
-
-
-def are_near(one: OutputLaw, other: OutputLaw) -> bool:
-    """Whether two whole laws of one dataset may be equal, as far as some half-lines tell.
-
-    Numbers with continuous noise are compared below the places where their noise is 0.
-    """
-    if other.unexplored:
-        return False
-    with precision(CERTIFIED_BITS):
-        laws = ContinuousLaw(one), ContinuousLaw(other)
-        if laws[0].leaves.keys() != laws[1].leaves.keys():
-            return False
-        for skeleton, leaves in laws[0].leaves.items():
-            for ends in _half_lines(leaves):
-                p, q = (law.probability(skeleton, ends) for law in laws)
-                if not p.overlaps(q):
-                    return False
-    return True

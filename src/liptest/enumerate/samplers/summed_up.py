@@ -24,7 +24,7 @@ from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.folded.signed_noise import may_multiply_draws
 from liptest.enumerate.loops.coin_masks import with_chosen_entries
 from liptest.enumerate.samplers.restarts import RestartingTree
-from liptest.enumerate.samplers.single_passes import LEFT_AT_ONCE, SinglePasses, are_near, is_below
+from liptest.enumerate.samplers.single_passes import LEFT_AT_ONCE, SinglePasses
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
 from liptest.enumerate.trees.choice_tree import (
     MAX_CHOICES,
@@ -290,7 +290,7 @@ class _SummedUp:
             longer = law(2)
             self.second_passes_differ = (
                 longer is None
-                or not are_near(found.law, longer.law)
+                or not _are_near(found.law, longer.law)
                 or not _is_above(found.law, as_written, enumerated)
             )
         return None if self.second_passes_differ else found
@@ -319,10 +319,18 @@ class _SummedUp:
         return summed
 
 
+def _are_near(one: OutputLaw, other: OutputLaw) -> bool:
+    from liptest.enumerate.numbers.half_lines import are_near
+
+    return are_near(one, other)
+
+
 def _is_above(
     law: OutputLaw, as_written: Enumeration, enumerated: Callable[[Enumeration], Enumerated]
 ) -> bool:
     """Whether what a few runs of the program as it is written come to fits below a law."""
+    from liptest.enumerate.numbers.half_lines import is_below
+
     for choices in _FEW_CHOICES:
         budgets: Any = {"runs": _FEW_RUNS, "choices": choices, "work": _SOME_WORK}
         short = partial(_short, as_written.new_tree, **budgets)

@@ -15,26 +15,21 @@ import sys
 import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from liptest.data.tables import Key, Table
 from liptest.enumerate.sql import frame_programs
-from liptest.enumerate.sql.frame_programs import find_annotation
+from liptest.enumerate.sql.handing import POSTGRESQL, TableDatabase, find_database
 from liptest.enumerate.sql.sql_statements import FUNCTIONS, find_fault
 from liptest.enumerate.sql.symbolic_databases import SymbolicStore, run_in_all_ways
-from liptest.errors import InputError, UnsupportedRandomnessError, quote
+from liptest.errors import InputError, UnsupportedRandomnessError
 from liptest.values.lines import find_asking_line
 from liptest.values.records.column import find_column
 
-#: Of the table, where no other name is given.
-TABLE_NAME = "data"
-_POSTGRESQL = ("postgresql://", "postgres://")
 _ADVICE = (
     "read the data with one SELECT of columns, counts and sums, and calculate the rest in Python"
 )
@@ -42,83 +37,14 @@ _ADVICE = (
 _MOST_STEPS, _STEPS_AT_ONCE = 100_000_000, 1_000_000
 # Datasets whose answers are kept, and queries of each.
 _KEPT, _KEPT_QUERIES = 256, 64
-_OF_MODULES = {
-    **{"sqlite3": "sqlite", "duckdb": "duckdb", "_duckdb": "duckdb", "sqlalchemy": "sqlalchemy"},
-    "sa": "sqlalchemy",
-}
-_MODULES = {"sqlite": ["sqlite3"], "duckdb": ["duckdb", "pandas"], "sqlalchemy": ["sqlalchemy"]}
 
 
-@dataclass(frozen=True)
-class TableDatabase:
-    """What a function gets: ``engine`` is "sqlite", "duckdb" or the URL of a PostgreSQL server."""
-
-    engine: str
-    table: str = TABLE_NAME
-
-    @property
-    def condition(self) -> str:
-        """What a verdict takes for granted."""
-        named = "PostgreSQL" if self.engine.startswith(_POSTGRESQL) else self.engine
-        return f"given that queries answer as {named} does for a table in memory"
-
-
-def find_database(frame: str) -> TableDatabase | None:
-    """What ``frame=`` names; None for frames."""
-    if frame.startswith(_POSTGRESQL):
-        return TableDatabase(frame)
-    engine, _, table = frame.partition(":")
-    return TableDatabase(engine, table or TABLE_NAME) if engine in _MODULES else None
-
-
-def find_handing(function: Any, said: str = "") -> str:
-    """How a function gets its data: as is said, or as its first parameter is annotated."""
-    if isinstance(said, str) and find_database(said) is not None:
-        return said
-    kind = "" if said else find_annotation(function)
-    module = kind if isinstance(kind, str) else kind.__module__
-    name = kind if isinstance(kind, str) else kind.__name__
-    engine = _OF_MODULES.get(module.partition(".")[0], "")
-    return (
-        engine if engine and "Connection" in name else frame_programs.find_library(function, said)
-    )
-
-
-def find_condition(frame: str) -> set[str]:
-    """What verdicts take for granted."""
-    database = find_database(frame)
-    return set() if database is None else {database.condition}
-
-
-def present(function: Any, table: Table, frame: str) -> Any:
+def present(function: Any, table: Table, frame: str) -> Callable[[Any, Any], Any]:
     """A function of what a program gets, as one of datasets."""
     database = find_database(frame)
     if database is None:
         return frame_programs.OnFrames(function, table, frame)
     return OnDatabase(function, table, database)
-
-
-def import_needed(frame: str) -> None:
-    """Load it before a program is analysed; InputError where it is not there."""
-    database = find_database(frame)
-    if database is None:
-        frame_programs.import_library(frame)
-        return
-    if not database.table.isidentifier():
-        raise InputError(
-            f"frame={quote(frame)} must name the table by letters, digits and underscores",
-            name="frame",
-        )
-    postgresql = database.engine.startswith(_POSTGRESQL)
-    for module in ["psycopg"] if postgresql else _MODULES[database.engine]:
-        try:
-            import_module(module)
-        except ImportError:
-            raise InputError(
-                f"this mechanism queries a database by {module}, which is not there: "
-                f"pip install 'liptest[data]'",
-                name="frame",
-            ) from None
 
 
 class OnDatabase:
@@ -572,7 +498,7 @@ _OF_TYPES: dict[int, Callable[[str], Any]] = {
 @lru_cache(maxsize=8)
 def _store(database: TableDatabase, table: Table, process: int) -> _Store:
     """Of this process: connections do not live through a fork."""
-    if database.engine.startswith(_POSTGRESQL):
+    if database.engine.startswith(POSTGRESQL):
         return _PostgresStore(database, table)
     stores = {"sqlite": _SqliteStore, "duckdb": _DuckStore, "sqlalchemy": _AlchemyStore}
     return stores[database.engine](database, table)

@@ -6,16 +6,14 @@ Everything else becomes the frame of pandas or polars that the function gets out
 
 from __future__ import annotations
 
-import inspect
 import os
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from liptest.data.tables import Key, Table
 from liptest.enumerate.intercept.analysis_session import active
-from liptest.errors import InputError, MechanismError, quote
+from liptest.errors import MechanismError
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.record_series import KeySeries, RecordSeries
@@ -23,55 +21,6 @@ from liptest.values.polars.polars_frames import PolarsFrame
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.records.column import Column, find_column
 from liptest.values.records.marginals import Marginal
-
-LIBRARIES = ("pandas", "polars")
-
-
-def find_library(function: Any, said: str = "") -> str:
-    """Whose frames a function gets: as is said, or as its first parameter is annotated."""
-    if said in LIBRARIES:
-        return said
-    if said:
-        raise InputError(
-            f"frame={quote(said)} must be 'pandas', 'polars', 'sqlite', 'duckdb' or the URL of a "
-            f"PostgreSQL server",
-            name="frame",
-        )
-    kind = find_annotation(function)
-    module = kind if isinstance(kind, str) else kind.__module__
-    return "polars" if module.partition(".")[0] in ("polars", "pl") else LIBRARIES[0]
-
-
-def find_annotation(function: Any) -> type | str:
-    """The class of its first parameter, or what is written there; "" for nothing."""
-    try:
-        first = next(iter(inspect.signature(function).parameters.values()))
-    except (TypeError, ValueError, StopIteration):
-        return ""
-    kind = first.annotation
-    if isinstance(kind, str):
-        kind = _find_named(kind, getattr(inspect.unwrap(function), "__globals__", {}))
-    return kind if isinstance(kind, (str, type)) and kind is not first.empty else ""
-
-
-def _find_named(name: str, space: dict[str, Any]) -> Any:
-    """The class of a name with dots; the name itself where it leads nowhere."""
-    first, *rest = name.split(".")
-    value = space.get(first)
-    for part in rest:
-        value = getattr(value, part, None)
-    return name if value is None else value
-
-
-def import_library(library: str) -> None:
-    """Load it before a program is analysed; InputError where it is not there."""
-    try:
-        import_module(library)
-    except ImportError:
-        raise InputError(
-            f"a table reaches this mechanism as a {library} frame: pip install {library}",
-            name="domain",
-        ) from None
 
 
 class OnFrames:

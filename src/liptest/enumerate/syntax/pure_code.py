@@ -268,14 +268,7 @@ def _check_local_function(
 
 def local_function(source: FunctionSource, name: str) -> ast.FunctionDef | ast.Lambda | None:
     """The function that a local name always stands for; None where that is not seen."""
-    if name in {node.arg for node in ast.walk(source.node.args) if isinstance(node, ast.arg)}:
-        return None
-    found = [
-        node
-        for statement in source.body
-        for node in ast.walk(statement)
-        if name in _names_bound_by(node)
-    ]
+    found = source.bindings.get(name, [])
     if len(found) != 1:
         return None
     [one] = found
@@ -284,23 +277,6 @@ def local_function(source: FunctionSource, name: str) -> ast.FunctionDef | ast.L
     if not isinstance(one, ast.Assign) or not isinstance(one.value, ast.Lambda):
         return None
     return one.value if len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) else None
-
-
-_HOLDING_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
-
-
-def _names_bound_by(node: ast.AST) -> set[str]:
-    """Names that a node binds by itself, and not by statements inside of it."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, ast.For):
-        return names_stored(node.target)
-    if isinstance(node, ast.stmt) and not isinstance(node, _HOLDING_STATEMENTS):
-        return names_stored(node)
-    if isinstance(node, ast.NamedExpr | ast.withitem | ast.ExceptHandler | ast.pattern):
-        bound = node.target if isinstance(node, ast.NamedExpr) else node
-        return names_stored(bound) if not isinstance(node, ast.ExceptHandler) else {node.name or ""}
-    return set()
 
 
 def _root(node: ast.expr) -> str:

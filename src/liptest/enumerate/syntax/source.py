@@ -12,9 +12,10 @@ import ast
 import builtins
 import copy
 import inspect
+import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
@@ -62,6 +63,17 @@ class FunctionSource:
         if isinstance(self.node, ast.FunctionDef):
             return self.node.body
         return [ast.copy_location(ast.Return(self.node.body), self.node.body)]
+
+    @cached_property
+    def bindings(self) -> dict[str, list[ast.AST]]:
+        """By name what binds it in the function: its arguments first, then nodes of its body."""
+        own = [node for node in ast.walk(self.node.args) if isinstance(node, ast.arg)]
+        bound: dict[str, list[ast.AST]] = {node.arg: [node] for node in own}
+        for statement in self.body:
+            for node in ast.walk(statement):
+                for name in _names_bound_by(node):
+                    bound.setdefault(name, []).append(node)
+        return bound
 
     def with_body(self, body: list[ast.stmt]) -> ast.FunctionDef:
         """The function with other statements, as a ``def`` of the same name and arguments."""
@@ -165,8 +177,7 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
     if read_before is not None and read_before[0]() is code:
         return FunctionSource(function, *read_before[1:])
     try:
-        lines, _ = inspect.findsource(code)
-        nodes, imported = _find_functions("".join(lines))
+        nodes, imported = _find_functions("".join(_lines_of_file(function)))
     except (OSError, TypeError, IndexError, SyntaxError, ValueError, RecursionError):
         return None
     for node in nodes:
@@ -174,6 +185,16 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
             _READ[code] = ref(code), node, imported
             return FunctionSource(function, node, imported)
     return None
+
+
+def _lines_of_file(function: FunctionType) -> list[str]:
+    """The lines of the file of a function, or of a cell of a notebook; none where there are none.
+
+    ``inspect.findsource`` asks the file system for the places of all modules first.
+    """
+    name = function.__code__.co_filename
+    linecache.checkcache(name)
+    return linecache.getlines(name, function.__globals__)
 
 
 # Equal code has the same first line; whatever file it is of, it does the same.
@@ -256,6 +277,23 @@ def _find_imported(node: ast.AST) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return names_stored(node) - {"*"}
     return set[str]().union(*map(_find_imported, ast.iter_child_nodes(node)))
+
+
+_HOLDING_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+
+
+def _names_bound_by(node: ast.AST) -> set[str]:
+    """Names that a node binds by itself, and not by statements inside of it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, ast.For):
+        return names_stored(node.target)
+    if isinstance(node, ast.stmt) and not isinstance(node, _HOLDING_STATEMENTS):
+        return names_stored(node)
+    if isinstance(node, ast.NamedExpr | ast.withitem | ast.ExceptHandler | ast.pattern):
+        bound = node.target if isinstance(node, ast.NamedExpr) else node
+        return names_stored(bound) if not isinstance(node, ast.ExceptHandler) else {node.name or ""}
+    return set()
 
 
 def _first_line(node: FunctionNode) -> int:

@@ -20,11 +20,9 @@ from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
 from liptest.mechanisms.base import EQUAL_ARE_ONE
 from liptest.privacy.claims import Claim, text_above
-from liptest.privacy.notions import CurveClaim
-from liptest.privacy.proofs.curved_prices import price_by_curves
+from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim
 from liptest.privacy.proofs.moved_laws import prove_by_moving
 from liptest.privacy.proofs.prices import Alignment, align
-from liptest.privacy.proofs.shift_notions import align_notion
 from liptest.privacy.request import Task, make_verdict, nothing, promise
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
@@ -52,9 +50,7 @@ def prove_by_alignment(
         is_kept = alignment.epsilon <= Fraction(claim.threshold)
     else:
         alignment = (
-            _align_curve(task, claim)
-            if isinstance(claim, CurveClaim)
-            else align_notion(task.mechanism, task.distribution.domain, claim)
+            _align_curve(task, claim) if isinstance(claim, CurveClaim) else _shift(task, claim)
         )
         is_kept = alignment.is_kept
     return make_aligned_verdict(task, alignment) if is_kept else alignment
@@ -72,10 +68,22 @@ def _align_point(
     if alignment.epsilon > wanted:
         alignment = prove_by_moving(task, claim, alignment)
     if alignment.epsilon > wanted and not alignment.has_far_too_many:
-        alignment = price_by_curves(task.mechanism, task.distribution.domain, wanted, alignment)
+        alignment = _price_by_curves(task, wanted, alignment)
     if alignment.epsilon > wanted and alignment.enough is None and not alignment.has_loops:
         alignment = _with_noise_of_samplers(task, claim, alignment)
     return alignment
+
+
+def _price_by_curves(task: Task, wanted: Fraction, known: Alignment) -> Alignment:
+    from liptest.privacy.proofs.curved_prices import price_by_curves
+
+    return price_by_curves(task.mechanism, task.distribution.domain, wanted, known)
+
+
+def _shift(task: Task, claim: RhoClaim | RenyiClaim | MuClaim) -> Alignment:
+    from liptest.privacy.proofs.shift_notions import align_notion
+
+    return align_notion(task.mechanism, task.distribution.domain, claim)
 
 
 def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Alignment:

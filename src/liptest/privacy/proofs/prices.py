@@ -25,7 +25,6 @@ from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import Differences, ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
-from liptest.symbolic.step_prices import amplify_loss, price_steps
 from liptest.values.reals.rounded_sums import ROUNDING
 
 #: First every released sum is paid for, then only what comparisons tell.
@@ -275,6 +274,8 @@ def _or_in_steps(
         may_be_lower = delta or not has_price or followed.differences.box
         if (is_enough and not _moves_in_a_box(followed.differences)) or not may_be_lower:
             return alignment
+    from liptest.symbolic.step_prices import price_steps
+
     price = price_steps(followed.paths, followed.in_groups, delta=Fraction(delta))
     if price.epsilon is None or float_above(price.epsilon) >= alignment.epsilon:
         return alignment
@@ -352,6 +353,8 @@ def _price_sampled(
     exact = None if alignment.price is None else alignment.price.epsilon
     if alignment.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
         return None
+    from liptest.symbolic.step_prices import amplify_loss
+
     lower = amplify_loss(exact, share)
     price = replace(alignment.price, epsilon=min(lower, exact), delta=alignment.price.delta * share)
     return replace(alignment, price=price)

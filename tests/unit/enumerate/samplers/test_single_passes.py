@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.samplers.single_passes import AGAIN, is_below
+from liptest.enumerate.numbers.half_lines import is_below
+from liptest.enumerate.samplers.single_passes import AGAIN
 
 N = lt.Hypercube(5000)
 P = 1 - math.exp(-1)

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.enumerate.sql import databases
-from liptest.enumerate.sql.databases import authorize_reading, find_database, find_handing
+from liptest.enumerate.sql.databases import authorize_reading
+from liptest.enumerate.sql.handing import find_database, find_handing
 from liptest.enumerate.sql.sql_statements import find_fault
 from liptest.errors import InputError, UnsupportedRandomnessError
 from tests.unit.data.postgres import running_server
