@@ -134,7 +134,7 @@ def test_bounds_contain_the_distance(case: tuple[ProductDistribution, np.ndarray
         assert sum((weights[i] for i in cover), Fraction(0)) >= upper
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(laws_and_functions)
 def test_bounds_are_at_least_those_of_theory_2_4(
     case: tuple[ProductDistribution, np.ndarray],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import liptest as lt
 from benchmarks import house
@@ -24,7 +25,13 @@ def is_there(name: str) -> bool:
     while name not in HOUSE.files and module not in HOUSE.files:
         module, _, rest = module.rpartition(".")
         parts.insert(0, rest)
-    return name in HOUSE.files or _has(HOUSE.trees[module], parts)
+    return name in HOUSE.files or _has(_tree_of(module), parts)
+
+
+@cache
+def _tree_of(module: str) -> ast.Module:
+    # Few modules are named: the trees of all of them take seconds.
+    return ast.parse(HOUSE.texts[module])
 
 
 def _has(node: ast.AST, parts: list[str]) -> bool:
