@@ -427,6 +427,8 @@ def compare(comparison: Operation, left: Any, right: Any) -> Any:
         return UFUNC_OF[comparison](left, right)
     elif isinstance(right, (*NUMBERS, Decimal)):
         as_numpy = issubclass(kind, np.generic) or isinstance(right, np.generic)
+        if type(right) is int and abs(right) > sys.float_info.max and issubclass(kind, float):
+            left.refuse("a comparison with a whole number beyond all floats; name a smaller one")
         truth = left.compare(comparison, right)
     elif isinstance(right, (complex, np.generic)):
         return comparison(left.concretise(f"a comparison with a {type(right).__name__}"), right)

@@ -60,7 +60,7 @@ from liptest.values.array import (
     make_array,
     make_model,
 )
-from liptest.values.draws.noise import exact_number
+from liptest.values.draws.noise import exact_number, is_finite
 from liptest.values.draws.noise_run import NoisyNumber, NoisyValue, ReleasedNumber
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import COMPARISONS, Operation, Symbolic, SymbolicValue, is_symbolic
@@ -479,7 +479,7 @@ class AlignedValue(NoisyData):
 
     def compare(self, comparison: Operation, other: Any) -> Any:
         if not is_symbolic(other):
-            if not math.isfinite(other):
+            if not is_finite(other):
                 return bool(comparison(0.0, other))
             form = self.form - exact_number(other)
         elif type(other) is AlignedValue:
@@ -630,7 +630,7 @@ class ReleasedValue(NoisyData):
             return comparison(self.kind(chosen), other)
         if self.function is None and self._finite:
             return self.arguments[0].compare(comparison, other)
-        if not (self._finite and math.isfinite(other)):
+        if not (self._finite and is_finite(other)):
             at = lambda: bool(comparison(self.evaluate(), other))  # noqa: E731
             return run.decide((comparison.__name__, self.node, repr(other)), at)
         interval, bound = run.interval_of(self.node), Fraction(exact_number(other))

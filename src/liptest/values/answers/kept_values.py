@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -70,7 +70,7 @@ def _asking(value_type: Any, comparison: Operation, exact: Callable[[Any], Ratio
         run = self.run
         asked = run.made.get(key)
         if asked is None:
-            if kind is not value_type and not math.isfinite(other):
+            if kind is not value_type and not abs(other) <= sys.float_info.max:
                 return compare(comparison, self, other)
             form = self.form - (other.form if kind is value_type else exact(other))
             if not form.terms or not run.has_noise(form):

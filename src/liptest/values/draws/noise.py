@@ -140,7 +140,7 @@ class AnyNoise(NoisyNumber):
 
     def compare(self, comparison: Operation, other: Any) -> bool:
         if not isinstance(other, AnyNoise):
-            if not isfinite(other):
+            if not is_finite(other):
                 return bool(comparison(0.0, other))
             return self.compared(comparison, other)
         left, right = self._forms_with(other)
@@ -563,6 +563,11 @@ def _is_far(left: float, one: float, two: float, times: int) -> bool:
 @as_noise.register
 def _itself(value: AnyNoise) -> Any:
     return value
+
+
+def is_finite(number: Any) -> bool:
+    """Whether a plain number is finite; every whole number of Python is."""
+    return type(number) is int or isfinite(number)
 
 
 @lru_cache(maxsize=4096)
