@@ -48,6 +48,7 @@ from liptest.privacy.comparison import (
 from liptest.privacy.judge import make_witness
 from liptest.privacy.proofs.exhaustive import (
     PairBlock,
+    TooManyDatasets,
     check_affordable,
     exhaustive_size,
     pair_blocks,
@@ -201,10 +202,31 @@ def visit_or_enclosed(
         return through_all_numbers(
             checked, domain.zeros, lambda numbers: through_reads(numbers, domain, visit)
         )
-    except (InputError, BudgetError, UnsupportedForm, SymbolicError, UnsupportedRandomnessError):
+    except (
+        InputError,
+        BudgetError,
+        UnsupportedForm,
+        SymbolicError,
+        UnsupportedRandomnessError,
+    ) as error:
         if early is None:
+            if isinstance(error, TooManyDatasets):
+                raise _say_what_helps(error.many, checked, domain) from None
             raise
     return early
+
+
+def _say_what_helps(many: str, checked: Mechanism, domain: Domain) -> InputError:
+    from liptest.privacy.proofs.prices import align
+
+    why = align(checked, domain).reason if checked.has_symbolic_data else ""
+    return InputError(
+        f"domain={quote(domain)}: {many}, and no bound for data of any size is known"
+        f"{f' ({why})' if why else ''}; give lt.exact_loss the pairs that matter, or let "
+        f"lt.check_privacy check a claim",
+        name="domain",
+        value=domain,
+    )
 
 
 def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:

@@ -288,6 +288,10 @@ class Records:
         return self._answers.depends_on_length
 
 
+#: Where a run keeps the numbers of its dataset.
+_NUMBERS = "numbers of the dataset"
+
+
 class Numbers:
     """Answers of which each is a number of the dataset."""
 
@@ -297,12 +301,12 @@ class Numbers:
         self._domain = domain
         self._differences = differences
         self._is_real = isinstance(domain, RealAnswers)
-        self._made: tuple[AlignedRun, list[Answer], SymbolicArray] | None = None
         self.are_answers_alike = not isinstance(domain, RealAnswers) or domain.kind != "moves"
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         count = self._domain.dimension
-        if self._made is None or self._made[0] is not run:
+        # Kept by the run itself: whoever else holds them keeps something of the data.
+        if _NUMBERS not in run.made:
             whole = not self._is_real
             kind = np.float64 if self._is_real else np.int64
             answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
@@ -310,9 +314,10 @@ class Numbers:
             for cell in cells:
                 cell.is_kept = True
             storage = ReadOnlyCells(tree, fill_array(cells, (count,), object), kind)
-            self._made = run, answers, SymbolicArray(storage)
-        run.adopt(self._made[1])
-        return self._made[2]
+            run.made[_NUMBERS] = answers, SymbolicArray(storage)
+        answers, array = run.made[_NUMBERS]
+        run.adopt(answers)
+        return array
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         if not self._is_real:

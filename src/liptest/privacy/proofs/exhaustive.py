@@ -591,8 +591,20 @@ def block_locator(
     return locate
 
 
+class TooManyDatasets(InputError):
+    """All datasets of a domain, or all pairs, are too many; ``many`` says how many."""
+
+    def __init__(self, many: str) -> None:
+        super().__init__(
+            f"method='exhaustive': {many}; use method='neighbourhoods', or lt.exact_loss on the "
+            f"pairs that matter",
+            name="method",
+        )
+        self.many = many
+
+
 def check_affordable(size: ExhaustiveSize, budget: int | None, mechanism: Mechanism) -> None:
-    """BudgetError when an exhaustive pass asks for more laws than the budget allows."""
+    """BudgetError when a pass over all needs more laws than the budget allows; TooManyDatasets."""
     if budget is not None and size.laws > budget:
         raise BudgetError(
             f"method='exhaustive' on {mechanism.name} needs {size.laws:,} output distributions and "
@@ -602,17 +614,10 @@ def check_affordable(size: ExhaustiveSize, budget: int | None, mechanism: Mechan
             budget=budget,
         )
     if not size.through_statistic and size.laws > 2**31 - 1:
-        raise InputError(
-            f"method='exhaustive': {size.laws:.3g} datasets are too many to visit; use "
-            f"method='neighbourhoods'"
+        raise TooManyDatasets(
+            f"{size.laws:.3g} datasets are too many to visit"
             if size.laws < 10**300
-            else "method='exhaustive': the domain is too large to visit; use "
-            "method='neighbourhoods'",
-            name="method",
+            else "the domain is too large to visit",
         )
     if not size.through_statistic and size.pairs > _MOST_PAIRS:
-        raise InputError(
-            f"method='exhaustive': {size.pairs:.3g} neighbouring pairs are too many to visit; use "
-            f"method='neighbourhoods', or exact_loss on the pairs that matter",
-            name="method",
-        )
+        raise TooManyDatasets(f"{size.pairs:.3g} neighbouring pairs are too many to visit")

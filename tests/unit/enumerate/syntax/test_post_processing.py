@@ -276,10 +276,51 @@ LEAKS = [
 ]
 
 
+def keeps_an_answer(data: Any, rng: Any) -> Any:
+    KEPT["answer"] = data[1]
+    noisy = data[0] + rng.laplace(0, 1.0)
+    return f"{noisy} {KEPT['answer']}"
+
+
+def keeps_what_is_added_noise(data: Any, rng: Any) -> Any:
+    KEPT["answer"] = data[0]
+    noisy = KEPT["answer"] + rng.laplace(0, 1.0)
+    return f"{noisy} {KEPT['answer']}"
+
+
+def keeps_the_answers(data: Any, rng: Any) -> Any:
+    HOLDER.answers = data
+    noisy = data[0] + rng.laplace(0, 1.0)
+    return f"{noisy} {HOLDER.answers[1]}"
+
+
+def keeps_an_iterator_of_them(data: Any, rng: Any) -> Any:
+    HOLDER.answers = iter(data)
+    noisy = data[0] + rng.laplace(0, 1.0)
+    return f"{noisy} {next(HOLDER.answers)}"
+
+
+DOMAINS = [lt.Hypercube(30), lt.AnswerGrid([50] * 3, relation="one"), lt.Answers(3)]
+OF_ANSWERS = [keeps_an_answer, keeps_what_is_added_noise, keeps_the_answers]
+OF_ANSWERS += [keeps_an_iterator_of_them]
+
+
+def test_the_rest_is_not_followed_where_answers_are_the_data() -> None:
+    def one(answers: Any, rng: Any) -> Any:
+        noisy = answers[0] + rng.laplace(0, 1.0)
+        return f"{noisy:.2f}"
+
+    for domain in (lt.Answers(3, relation="one"), lt.AnswerGrid([50] * 3, relation="one")):
+        verdict = lt.check_privacy(lt.mechanism(one), domain, epsilon=1.0, seed=1)
+        assert verdict.decision == "YES"
+        assert verdict.guarantee.kind == "proof"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("function", LEAKS)
-def test_what_is_kept_beside_the_told_is_found(function: Any) -> None:
-    found = paths(function)
+@pytest.mark.parametrize("function", [*LEAKS, *OF_ANSWERS])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_what_is_kept_beside_the_told_is_found(function: Any, domain: Any) -> None:
+    found = paths(function, domain)
     assert isinstance(found, NoPaths)
     for kept in (KEPT, QUEUE, vars(HOLDER), vars(keeps_on_itself)):
         kept.clear()
