@@ -14,7 +14,7 @@ from typing import Any
 
 from liptest.enumerate.syntax.liveness import names_read_from
 from liptest.enumerate.syntax.pure_code import NotPure, find_constant
-from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree
+from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_loaded
 from liptest.enumerate.syntax.tree_pieces import name_node
 
 _LEFT = (ast.Name, ast.Constant)
@@ -120,10 +120,20 @@ class _Parts:
             # What methods are called of comes first, and nothing else is calculated.
             _set_source(link, self.without_parts(_source_of(link), is_alone=True))
         else:
+            first = _first_generator(node)
+            if first is not None and self._draws(first.iter):
+                # What is looped over comes first, also of what gives its entries one by one.
+                first.iter = self.without_parts(first.iter)
             name = f"{OWN_NAMES}part_{len(self.found)}"
             self.found.append((name, node))
             return ast.copy_location(name_node(name), node)
         return node
+
+    def _draws(self, node: ast.expr) -> bool:
+        """Whether the generator, the second argument of the function, is named in it."""
+        code = self._source.function.__code__
+        generator = code.co_varnames[1:2] if code.co_argcount > 1 else ()
+        return not names_loaded(node).isdisjoint(generator)
 
     def _only_writes(self, node: ast.Call) -> bool:
         """Whether it is a call by name, of more than names."""
@@ -139,6 +149,15 @@ class _Parts:
         except NotPure:
             return False
         return callable(function) and not isinstance(function, ModuleType)
+
+
+def _first_generator(node: ast.expr) -> ast.comprehension | None:
+    """What a comprehension loops over first, or one that is all that a function is given."""
+    if isinstance(node, ast.Call) and _is_left(node.func) and not node.keywords:
+        node = node.args[0] if len(node.args) == 1 else node
+    if not isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return None
+    return None if node.generators[0].is_async else node.generators[0]
 
 
 def _source_of(node: ast.expr) -> ast.expr:

@@ -93,6 +93,8 @@ _KNOWN = frozenset(
     | {"functools", "_functools", "_collections", "_json", "_statistics", "calendar", "warnings"}
     | {"_collections_abc", "_thread", "reprlib", "pathlib", "uuid", "_sha2"}
 )
+#: Modules of functions that are objects of NumPy's classes.
+_OF_NUMPY = ("numpy", "numpy.linalg", "numpy.fft", "scipy.special")
 _SLOTS = (GetSetDescriptorType, MemberDescriptorType)
 _METHODS_OF_TYPES = (*(WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType),)
 _PLAIN = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range)
@@ -391,9 +393,8 @@ def _is_named_by_numpy(value: Any) -> bool:
     """Whether it is a function of NumPy's own, and no other that is made to be like one."""
     if not isinstance(value, (np.ufunc, type(np.mean))):
         return False
-    of_scipy = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
-    spaces = (vars(np), vars(np.linalg), of_scipy)
-    return any(space.get(value.__name__) is value for space in spaces)
+    modules = [sys.modules[name] for name in _OF_NUMPY if name in sys.modules]
+    return any(vars(module).get(value.__name__) is value for module in modules)
 
 
 def _formats_unknown(node: ast.AST) -> bool:

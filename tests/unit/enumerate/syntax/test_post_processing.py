@@ -311,9 +311,59 @@ def test_the_rest_is_not_followed_where_answers_are_the_data() -> None:
         return f"{noisy:.2f}"
 
     for domain in (lt.Answers(3, relation="one"), lt.AnswerGrid([50] * 3, relation="one")):
-        verdict = lt.check_privacy(lt.mechanism(one), domain, epsilon=1.0, seed=1)
-        assert verdict.decision == "YES"
-        assert verdict.guarantee.kind == "proof"
+        assert_proved(one, domain)
+
+
+def assert_proved(function: Any, domain: Any) -> None:
+    verdict = lt.check_privacy(lt.mechanism(function), domain, epsilon=1.0, seed=1)
+    assert verdict.decision == "YES"
+    assert verdict.guarantee.kind == "proof"
+
+
+def add_noise(answers: Any, rng: Any) -> Any:
+    return answers + rng.laplace(0, 1.0, len(answers))
+
+
+def of_a_spectrum(answers: Any, rng: Any) -> Any:
+    noisy = answers + rng.laplace(0, 1.0, len(answers))
+    return np.abs(np.fft.fft(noisy)).tolist()
+
+
+def of_a_generator(answers: Any, rng: Any) -> Any:
+    return ", ".join(f"{number:.1f}" for number in add_noise(answers, rng))
+
+
+def of_a_list(answers: Any, rng: Any) -> Any:
+    return json.dumps([str(number) for number in add_noise(answers, rng).tolist()])
+
+
+def of_numbered(answers: Any, rng: Any) -> Any:
+    return {place: f"{number:.1f}" for place, number in enumerate(add_noise(answers, rng))}
+
+
+@pytest.mark.parametrize("function", [of_a_spectrum, of_a_generator, of_a_list, of_numbered])
+def test_what_a_comprehension_loops_over_is_told_first(function: Any) -> None:
+    assert_proved(function, lt.Answers(3, relation="one"))
+
+
+def tells_an_answer_beside(answers: Any, rng: Any) -> Any:
+    return ", ".join(f"{number:.1f} {answers[0]:.1f}" for number in add_noise(answers, rng))
+
+
+def chooses_by_an_answer(answers: Any, rng: Any) -> Any:
+    return [f"{number:.1f}" for number in add_noise(answers, rng) if number > answers[0]]
+
+
+def tells_twice(answers: Any, rng: Any) -> Any:
+    first = [f"{number:.1f}" for number in add_noise(answers, rng)]
+    return first + [f"{number:.1f}" for number in add_noise(answers, rng)]
+
+
+@pytest.mark.parametrize("function", [tells_an_answer_beside, chooses_by_an_answer, tells_twice])
+def test_what_else_it_looks_at_counts(function: Any) -> None:
+    domain = lt.Answers(3, relation="one")
+    verdict = lt.check_privacy(lt.mechanism(function), domain, epsilon=1.0, seed=1)
+    assert verdict.decision != "YES"
 
 
 @pytest.mark.slow
@@ -348,7 +398,26 @@ def test_the_parts_of_a_return_are_evaluated_in_their_order() -> None:
             a=[note("1") + 1, {note("2") + 2: note("3") + 3}], b=f"{note('4') + 4:>{note('5') + 5}}"
         )
 
-    expected = answer(None, None)
+    assert_order(answer, log, "12345")
+
+    def looped(data: Any, rng: Any) -> Any:
+        return str(note("1") + 1) + ",".join(
+            str(note("3", number)) for number in sorted([rng, note("2", 5)])
+        )
+
+    def first(data: Any, rng: Any) -> Any:
+        return dict(  # noqa: C408
+            a=[note("2", number) for number in [rng, note("1", 5)]], b=note("3") + 1
+        )
+
+    assert_order(looped, log, "1233")
+    assert_order(first, log, "1223")
+
+
+def assert_order(answer: Any, log: list[str], expected_order: str) -> None:
+    """Taken apart it does the same in the same order."""
+    log.clear()
+    expected = answer(None, 3)
     order = list(log)
     tail = Tail.of(answer)
     assert tail is not None
@@ -356,8 +425,8 @@ def test_the_parts_of_a_return_are_evaluated_in_their_order() -> None:
     again = source.compiled(source.with_body(tail.parts.with_calls({})), {})
     log.clear()
     assert again is not None
-    assert again(None, None) == expected
-    assert log == order == list("12345")
+    assert again(None, 3) == expected
+    assert log == order == list(expected_order)
 
 
 @pytest.mark.slow
