@@ -29,6 +29,7 @@ from liptest.values.array import Cells, SymbolicArray, cells_of, fill_array, mak
 from liptest.values.booleans import decide, find_truth
 from liptest.values.chosen_places import find_bit_places
 from liptest.values.closeness import is_close
+from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import find_asking_line
 from liptest.values.ordering import MOST_SORTED, find_order, place_of_largest
@@ -461,9 +462,12 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     tied = any(cell.is_discrete for cell in values) or len(set(numbers)) < len(numbers)
     if not stable and tied:
         return NOT_ANSWERED  # the order of equal ones is not known
-    if len(cells) <= MOST_SORTED or any(map(is_nan, cells)):
+    branching = array.branching
+    # The law of a whole order is one question; where data are symbolic each question has a price.
+    is_asked_whole = len(cells) <= MOST_SORTED and not NoiseRun.of(branching).has_answers
+    if is_asked_whole or any(map(is_nan, cells)):
         return np.array(find_order(cells), dtype=np.intp)
-    ranking, branching = Ranking(cells), array.branching
+    ranking = Ranking(cells)
     ranked = [RankedPlace(branching, ranking, rank) for rank in range(len(cells))]
     return make_array(branching, fill_array(ranked, cells.shape, object), np.dtype(np.intp))
 

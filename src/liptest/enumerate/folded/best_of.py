@@ -6,13 +6,15 @@ import builtins
 import math
 import operator
 import statistics
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from types import GeneratorType
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.folded.record_counts import CountedValues
+from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.best_of_two import (
     best_of_known,
@@ -21,6 +23,7 @@ from liptest.values.answers.best_of_two import (
     place_of_known,
     sort_known,
 )
+from liptest.values.answers.ranked_places import Ranking
 from liptest.values.answers.weights import Score, are_scores, largest_of
 from liptest.values.array import CellStorage, SymbolicArray, make_array
 
@@ -55,7 +58,7 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
     best = best_of_known(written, entries) if key is None else None
     if best is not None:
         return best
-    numbers = entries if key is None else [key(entry) for entry in entries]
+    numbers = _firsts_of(entries if key is None else [key(entry) for entry in entries])
     place = place_of_best(numbers, place_of)
     if place is not None:
         return entries[place]
@@ -63,15 +66,39 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
 
 
-def sorted_of(values: Any, named: dict[str, Any]) -> list[Any]:
-    """``sorted(values)``: the order of numbers that are known is not asked."""
-    if type(values) not in _WALKED:
+def sorted_of(values: Any, named: dict[str, Any], *, by_rank: bool) -> Any:
+    """``sorted(values)``: the order of numbers that are known is not asked.
+
+    ``by_rank``: only entries of the list are read, so no other order is asked than theirs.
+    """
+    if type(values) not in _WALKED or named.keys() - {"key", "reverse"}:
         return sorted(values, **named)
-    entries = list(values)
-    known = None
-    if named.keys() <= {"reverse"}:
-        known = sort_known(entries, descends=bool(named.get("reverse", False)))
-    return sorted(entries, **named) if known is None else known
+    entries, key, descends = list(values), named.get("key"), bool(named.get("reverse", False))
+    known = sort_known(entries, descends=descends) if key is None else None
+    if known is not None:
+        return known
+    numbers = entries if key is None else [key(entry) for entry in entries]
+    firsts = _firsts_of(numbers)
+    if by_rank and _are_never_equal(firsts) and not firsts[0].run.releases:
+        return RankedEntries(entries, firsts, descends=descends)
+    order = sorted(range(len(entries)), key=numbers.__getitem__, reverse=descends)
+    return [entries[place] for place in order]
+
+
+class RankedEntries:
+    """A sorted list of which only entries and slices are read (docs/theory/loops.md, L6)."""
+
+    def __init__(self, entries: list[Any], numbers: list[Any], *, descends: bool) -> None:
+        self._entries = entries
+        self._ranking = Ranking(numbers)
+        self._descends = descends
+
+    def __getitem__(self, index: Any) -> Any:
+        ranks = range(len(self._entries))[:: -1 if self._descends else 1]
+        asked = ranks[index]
+        if isinstance(asked, range):
+            return [self._entries[self._ranking.place(rank)] for rank in asked]
+        return self._entries[self._ranking.place(asked)]
 
 
 def median_of(values: Any) -> Any:
@@ -107,6 +134,29 @@ def _are_symbolic(numbers: Iterable[Any]) -> bool:
     return all(type(number) is AlignedValue for number in numbers)
 
 
+def _firsts_of(numbers: list[Any]) -> list[Any]:
+    """Of tuples the numbers that they begin with, where no two of these are equal."""
+    if not all(type(number) is tuple and number for number in numbers):
+        return numbers
+    firsts = [number[0] for number in numbers]
+    return firsts if _are_never_equal(firsts) else numbers
+
+
+def _are_never_equal(numbers: Sequence[Any]) -> bool:
+    """Whether each of several numbers has continuous noise that no other one has."""
+    if len(numbers) < 2 or not _are_symbolic(numbers):
+        return False
+    run = numbers[0].run
+    times = Counter(variable for number in numbers for variable, _ in number.form.terms)
+    return all(
+        any(
+            times[variable] == 1 and run.has_continuous_noise(Form.variable(variable))
+            for variable, _ in number.form.terms
+        )
+        for number in numbers
+    )
+
+
 def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
     """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
     place = place_of_known(place_of, numbers)
@@ -120,6 +170,33 @@ def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
     cells = np.empty(len(numbers), dtype=object)
     cells[:] = numbers
     return int(place_of(make_array(run.tree, cells, np.float64)))
+
+
+def running_best(
+    candidates: list[tuple[Any, ...]],
+    comparison: str,
+    begins_with_none: bool,
+    initial: Callable[[], Any],
+) -> tuple[Any, ...] | None:
+    """What a loop keeps of its best candidate; None where it keeps what it began with."""
+    if not candidates:
+        return None
+    top = initial()
+    compare, place_of, ends = RUNNING[comparison]
+    listed: list[Any] = [None, *candidates]  # with what it begins with
+    numbers = [top, *(candidate[0] for candidate in candidates)]
+    if (begins_with_none and top is None) or (type(top) is float and top == ends):
+        del listed[0], numbers[0]
+    # Of equal numbers the first one is kept, or the last one.
+    order = 1 if comparison in ("Gt", "Lt") else -1
+    place = place_of_best(numbers[::order], place_of)
+    if place is not None:
+        return listed[::order][place]  # type: ignore[no-any-return]
+    best = None
+    for candidate in candidates:
+        if (begins_with_none and top is None) or compare(candidate[0], top):
+            top, best = candidate[0], candidate
+    return best
 
 
 # How a loop compares candidates, which of all numbers it keeps, and what is never kept.

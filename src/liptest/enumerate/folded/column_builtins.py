@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import heapq
 import math
 import statistics
 from collections.abc import Callable
@@ -29,6 +30,8 @@ OVER_COLUMNS: dict[str, Any] = {
     "iterator": builtins.iter,
     "dict": builtins.dict,
     "sorted": builtins.sorted,
+    "nlargest": heapq.nlargest,
+    "nsmallest": heapq.nsmallest,
     "median": statistics.median,
     **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
 }
@@ -42,7 +45,8 @@ def find_walked_arguments(function: Any) -> slice:
         return slice(0)
     if function is builtins.zip:
         return slice(None)
-    return slice(1, 2) if function is functools.reduce else slice(1)
+    second = (functools.reduce, heapq.nlargest, heapq.nsmallest)
+    return slice(1, 2) if function in second else slice(1)
 
 
 def over_columns(function: Any, folds: Any) -> Callable[..., Any] | None:

@@ -51,6 +51,7 @@ from liptest.enumerate.loops.key_tests import with_plain_loops
 from liptest.enumerate.loops.meeting_loops import MeetingLoop
 from liptest.enumerate.loops.pass_forms import NotFolded, read_addition, without_names
 from liptest.enumerate.loops.popping_loops import with_pops_in_loops
+from liptest.enumerate.loops.ranked_calls import find_calls_read_by_rank, with_sorted_lists
 from liptest.enumerate.loops.running_best import running_best_of
 from liptest.enumerate.loops.spellings import (
     Spellings,
@@ -184,7 +185,7 @@ class _Rewriter:
         if not is_cut and self._folds.moves_returns:
             source = with_returns_behind_loops(source)
         if not is_cut and self._folds.place_by_flips:
-            source = with_pops_in_loops(with_orders_in_loops(source))
+            source = with_pops_in_loops(with_orders_in_loops(with_sorted_lists(source)))
         return self._with_folds(source)
 
     def _collecting(self, function: FunctionType) -> Any:
@@ -244,6 +245,7 @@ class _Folding(Spellings):
         self._catches = any(isinstance(node, ast.Try) for s in source.body for node in ast.walk(s))
         # The statements as they are written: loops are looked for in these.
         self._written = source.body
+        self._read_by_rank = find_calls_read_by_rank(source)
         self._originals = {
             place_in_file(loop): loop for loop in nodes_in(source.body, ast.For, ast.While)
         }
@@ -266,7 +268,7 @@ class _Folding(Spellings):
 
     def visit_Call(self, node: ast.Call) -> Any:
         for name, function in OVER_COLUMNS.items():
-            if self.is_free(node.func) and is_builtin(self.source, node.func, function):
+            if self._is_builtin(node.func, function):
                 return self._call_of_builtin(node, name, function)
         applied = self.visit_applied(node)
         if applied is not None:
@@ -287,9 +289,8 @@ class _Folding(Spellings):
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
         arguments = node.args
         starred = any(isinstance(argument, ast.Starred) for argument in arguments)
-        if not arguments or (starred and function is not builtins.zip):
-            return self.generic_visit(node)
-        if any(keyword.arg is None for keyword in node.keywords):
+        is_open = any(keyword.arg is None for keyword in node.keywords)
+        if not arguments or is_open or (starred and function is not builtins.zip):
             return self.generic_visit(node)
         inner = self.set_in(node) if function is builtins.len else None
         if inner is not None:
@@ -305,6 +306,8 @@ class _Folding(Spellings):
             for place, one in enumerate(arguments)
         ]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        if place_in_file(node) in self._read_by_rank:
+            node.keywords.append(ast.keyword("by_rank", ast.Constant(True)))
         node.func = ast.copy_location(attribute_node(FOLDS, name), node.func)
         node.keywords += [] if parts is None else [ast.keyword("parts", parts)]
         return node
@@ -621,9 +624,7 @@ class _Folding(Spellings):
         if not isinstance(limit, (ast.Name, ast.Constant)):
             if not isinstance(limit, ast.Call) or len(limit.args) != 1 or limit.keywords:
                 raise NotFolded
-            if not isinstance(limit.args[0], ast.Name) or not self.is_free(limit.func):
-                raise NotFolded
-            if not is_builtin(self.source, limit.func, len):
+            if not isinstance(limit.args[0], ast.Name) or not self._is_builtin(limit.func, len):
                 raise NotFolded
         number = self._next()
         body, fields, arrays = name_entries(node.body[:-1], index, f"{OWN_NAMES}record_{number}_")

@@ -33,7 +33,7 @@ from liptest.enumerate.folded.alike_rows import (
     take_each_of,
     walk_rows,
 )
-from liptest.enumerate.folded.best_of import RUNNING, best_of, median_of, place_of_best, sorted_of
+from liptest.enumerate.folded.best_of import best_of, median_of, running_best, sorted_of
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.named_entries import NamedEntries
 from liptest.enumerate.folded.passing import Passing, in_order_of_keys, passing_again
@@ -348,45 +348,30 @@ class Folds(PassEnds, NamedEntries):
         record = extreme_record(values[0], sign) if is_of_records else None
         return best_of(written, place_of, values, named) if record is None else record
 
-    def sorted(self, values: Any, **named: Any) -> Any:
-        """``sorted(values)``."""
+    def sorted(self, values: Any, by_rank: bool = False, **named: Any) -> Any:
+        """``sorted(values)``; ``by_rank``: of the list only entries and slices are read."""
         ordered = None
         if named.keys() <= {"reverse"}:
             sort = in_order_of_keys if self.rows_of(values) is None else sort_records
             ordered = sort(values, descends=bool(named.get("reverse", False)))
-        return sorted_of(values, named) if ordered is None else ordered
+        return sorted_of(values, named, by_rank=by_rank) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
         """``statistics.median(values)``."""
         middle = None if self.rows_of(values) is None else median_record(values)
         return median_of(values) if middle is None else middle
 
-    def running_best(
-        self,
-        candidates: list[tuple[Any, ...]],
-        comparison: str,
-        begins_with_none: bool,
-        initial: Callable[[], Any],
-    ) -> tuple[Any, ...] | None:
-        """What a loop keeps of its best candidate; None where it keeps what it began with."""
-        if not candidates:
-            return None
-        top = initial()
-        compare, place_of, ends = RUNNING[comparison]
-        listed: list[Any] = [None, *candidates]  # with what it begins with
-        numbers = [top, *(candidate[0] for candidate in candidates)]
-        if (begins_with_none and top is None) or (type(top) is float and top == ends):
-            del listed[0], numbers[0]
-        # Of equal numbers the first one is kept, or the last one.
-        order = 1 if comparison in ("Gt", "Lt") else -1
-        place = place_of_best(numbers[::order], place_of)
-        if place is not None:
-            return listed[::order][place]  # type: ignore[no-any-return]
-        best = None
-        for candidate in candidates:
-            if (begins_with_none and top is None) or compare(candidate[0], top):
-                top, best = candidate[0], candidate
-        return best
+    running_best = staticmethod(running_best)
+
+    def nlargest(self, n: Any, values: Any, key: Any = None) -> Any:
+        """``heapq.nlargest(n, values)``."""
+        named = {} if key is None else {"key": key}
+        return self.sorted(values, by_rank=True, reverse=True, **named)[: max(n, 0)]
+
+    def nsmallest(self, n: Any, values: Any, key: Any = None) -> Any:
+        """``heapq.nsmallest(n, values)``."""
+        named = {} if key is None else {"key": key}
+        return self.sorted(values, by_rank=True, **named)[: max(n, 0)]
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""

@@ -100,9 +100,9 @@ def _reads_part_of(node: ast.AST, own: frozenset[str]) -> bool:
 
 
 def _is_in_body(node: ast.expr, loop: ast.For | ast.While) -> bool:
-    place = place_in_file(node)  # type: ignore[arg-type]
+    place = place_in_file(node)
     return any(
-        isinstance(inner, ast.expr) and place_in_file(inner) == place  # type: ignore[arg-type]
+        isinstance(inner, ast.expr) and place_in_file(inner) == place
         for statement in loop.body
         for inner in ast.walk(statement)
     )

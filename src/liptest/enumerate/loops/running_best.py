@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 from liptest.enumerate.syntax.source import OWN_NAMES, names_loaded, names_stored
-from liptest.enumerate.syntax.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.enumerate.syntax.tree_pieces import (
+    call_of_folds,
+    lambda_node,
+    name_node,
+    plain_name,
+    tuple_node,
+)
 from liptest.values.comparison_signs import MIRRORED
 
 _LEAVING = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
@@ -19,7 +26,10 @@ _LEAVING = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 
 @dataclass(frozen=True)
 class RunningBest:
-    """A statement ``if candidate > best: best = candidate; names = values`` in a loop."""
+    """A statement ``if candidate > best: best = candidate; names = values`` in a loop.
+
+    Or ``if candidate > best[place]: best = values``, a tuple or dict with the candidate there.
+    """
 
     statement: ast.If
     best: str
@@ -29,6 +39,7 @@ class RunningBest:
     begins_with_none: bool
     #: Other names that are kept, with a name or a constant for each.
     others: dict[str, ast.expr]
+    place: Any = None
 
     def noted(self, node: ast.For, number: int) -> list[ast.stmt]:
         """The loop, noting its candidates, and what is kept of them after it."""
@@ -43,9 +54,10 @@ class RunningBest:
             name_node(candidates),
             ast.Constant(self.comparison),
             ast.Constant(self.begins_with_none),
-            lambda_node(None, name_node(self.best)),
+            lambda_node(None, self._initial()),
         )
-        names: list[ast.expr] = [name_node(name, ast.Store()) for name in (self.best, *self.others)]
+        best = self.best if self.place is None else f"{OWN_NAMES}candidate_{number}"
+        names: list[ast.expr] = [name_node(name, ast.Store()) for name in (best, *self.others)]
         keep = ast.Assign([ast.Tuple(names, ast.Store())], name_node(winner))
         statements = [
             ast.Assign([name_node(candidates, ast.Store())], ast.List([], ast.Load())),
@@ -54,6 +66,17 @@ class RunningBest:
             ast.If(ast.Compare(name_node(winner), [ast.IsNot()], [ast.Constant(None)]), [keep], []),
         ]
         return [ast.copy_location(statement, node) for statement in statements]
+
+    def _initial(self) -> ast.expr:
+        """The number that the loop begins with."""
+        best = name_node(self.best)
+        if self.place is None:
+            return best
+        entry = ast.Subscript(best, ast.Constant(self.place), ast.Load())
+        if not self.begins_with_none:
+            return entry
+        is_none = ast.Compare(name_node(self.best), [ast.Is()], [ast.Constant(None)])
+        return ast.IfExp(is_none, ast.Constant(None), entry)
 
 
 def running_best_of(node: ast.For) -> RunningBest | None:
@@ -90,16 +113,39 @@ def _find_kept(node: ast.If) -> RunningBest | None:
     pairs = _read_assignments(node.body)
     if kind not in MIRRORED or pairs is None:
         return None
-    if isinstance(left, ast.Name) and left.id in pairs:
+    if _read_kept(left)[0] in pairs:
         left, kind, right = right, MIRRORED[kind], left
-    if not isinstance(right, ast.Name) or (with_none and with_none != right.id):
+    best, place = _read_kept(right)
+    if not best or (with_none and with_none != best):
         return None
-    value = pairs.pop(right.id, None)
+    if place is not None:
+        own = _entries_by_key(pairs.get(best))
+        value = own.pop(place, None)
+        parts = [*own.values(), *(part for name, part in pairs.items() if name != best)]
+    else:
+        value = pairs.pop(best, None)
+        parts = list(pairs.values())
     if value is None or ast.dump(value) != ast.dump(left) or not _is_read_only(left):
         return None
-    if not all(isinstance(part, (ast.Name, ast.Constant)) for part in pairs.values()):
+    if not all(isinstance(part, (ast.Name, ast.Constant)) for part in parts):
         return None
-    return RunningBest(node, right.id, left, kind.__name__, bool(with_none), pairs)
+    return RunningBest(node, best, left, kind.__name__, bool(with_none), pairs, place)
+
+
+def _read_kept(node: ast.expr) -> tuple[str, Any]:
+    """A name, or the name and the key in ``best[0]``; "" for all else."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return plain_name(node.value), node.slice.value
+    return plain_name(node), None
+
+
+def _entries_by_key(node: ast.expr | None) -> dict[Any, ast.expr]:
+    """What a tuple, a list or a dict that is written there holds; nothing for all else."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return dict(enumerate(node.elts))
+    if isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
+        return {key.value: one for key, one in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
+    return {}
 
 
 def _none_first(test: ast.expr) -> str:

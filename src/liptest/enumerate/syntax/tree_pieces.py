@@ -20,7 +20,7 @@ def reads_keys(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and is_name(call.func, KEYS_OF)
 
 
-def place_in_file(node: ast.stmt) -> tuple[int, int]:
+def place_in_file(node: ast.stmt | ast.expr) -> tuple[int, int]:
     """Line and column, which tell statements apart."""
     return node.lineno, node.col_offset
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import heapq
 import inspect
 import math
 import textwrap
@@ -102,9 +103,83 @@ def by_loop_that_leaves_out(scores: Scores) -> Any:
     return place
 
 
+def by_loop_of_tuples(scores: Scores) -> Any:
+    best = None
+    for number, score in enumerate(scores):
+        if best is None or score > best[0]:
+            best = (score, number)
+    return None if best is None else best[1]
+
+
+def by_loop_from_a_pair(scores: Scores) -> Any:
+    best = (-1, math.inf)
+    for number, score in enumerate(scores):
+        low = -score
+        if best[1] > low:
+            best = (number, low)
+    return best[0]
+
+
+def by_loop_of_dicts(scores: Scores) -> Any:
+    best = {"score": -math.inf, "place": -1}
+    for number, score in enumerate(scores):
+        if score > best["score"]:
+            best = {"place": number, "score": score}
+    return best["place"]
+
+
+def by_tuples(scores: Scores) -> Any:
+    return max((score, number) for number, score in enumerate(scores))[1]
+
+
+def by_smallest_tuple(scores: Scores) -> Any:
+    return min(zip([-score for score in scores], range(len(scores)), strict=True))[1]
+
+
+def by_sorting(scores: Scores) -> Any:
+    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[0]
+
+
+def by_last_of_sorted(scores: Scores) -> Any:
+    return sorted(range(len(scores)), key=lambda place: scores[place])[-1]
+
+
+def by_sorted_items(scores: Scores) -> Any:
+    named = dict(enumerate(scores))
+    ranked = sorted(named.items(), key=lambda item: item[1], reverse=True)
+    return ranked[0][0]
+
+
+def by_sorted_tuples(scores: Scores) -> Any:
+    return [place for _, place in sorted(zip(scores, range(len(scores)), strict=True))[-1:]]
+
+
+def by_sorting_in_place(scores: Scores) -> Any:
+    ranked = []
+    for number, score in enumerate(scores):
+        ranked.append((score, number))
+    ranked.sort(reverse=True)
+    return ranked[0][1]
+
+
+def by_heap(scores: Scores) -> Any:
+    return heapq.nlargest(1, range(len(scores)), key=scores.__getitem__)[0]
+
+
+def by_smallest_of_heap(scores: Scores) -> Any:
+    return heapq.nsmallest(1, [(-score, place) for place, score in enumerate(scores)])[0][1]
+
+
+def by_argsort(scores: Scores) -> Any:
+    return int(np.argsort(scores, kind="stable")[-1])
+
+
 CHOICES = (
     *(by_argmax, by_index, by_key, by_dictionary, by_smallest, by_loop, by_loop_from_none),
     *(by_loop_from_the_first, by_loop_turned_round, by_last_loop, by_loop_that_leaves_out),
+    *(by_loop_of_tuples, by_loop_from_a_pair, by_loop_of_dicts, by_tuples, by_smallest_tuple),
+    *(by_sorting, by_last_of_sorted, by_sorted_items, by_sorted_tuples, by_sorting_in_place),
+    *(by_heap, by_smallest_of_heap, by_argsort),
 )
 
 
@@ -167,6 +242,10 @@ NOT_ALIKE = {
     "two are kept": "for x in a:\n  if x > best: best = x\n  if x < low: low = x",
     "what is kept is read": "for x in a:\n  if x > best:\n    best = x\n    place = best",
     "another name is None": "for x in a:\n  if other is None or x > best: best = x",
+    "another place is compared": "for x in a:\n  if x > best[1]: best = (x, 0)",
+    "a tuple has a call": "for x in a:\n  if x > best[0]: best = (x, f())",
+    "an entry is put": "for x in a:\n  if x > best[0]: best[0] = x",
+    "a tuple holds itself": "for x in a:\n  if x > best[0]: best = (x, best)",
     "it is equal": "for x in a:\n  if x == best: best = x",
 }
 
