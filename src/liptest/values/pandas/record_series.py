@@ -486,7 +486,11 @@ class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
         use = f"numpy.{function.__name__}"
         if function is np.select:
             return _select(*inputs, **options)
-        answer = function(*(_array(argument, use) for argument in inputs), **options)
+        plain = [_array(argument, use) for argument in inputs]
+        named = {name: _array(argument, use) for name, argument in options.items()}
+        if all(map(operator.is_, (*inputs, *options.values()), (*plain, *named.values()))):
+            return self.refuse(f"{use} of what holds it")
+        answer = function(*plain, **named)
         alike = function.__name__ in ("clip", "round", "around")
         return self.like(answer) if alike and type(answer) is SymbolicArray else answer
 
@@ -495,8 +499,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """``numpy.select``: the choice of the first condition that holds."""
     chosen = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
-        pair = [_array(one, "numpy.select") for one in (condition, choice, chosen)]
-        chosen = np.where(*pair)
+        chosen = np.where(*(_array(one, "numpy.select") for one in (condition, choice, chosen)))
     return chosen
 
 
@@ -549,6 +552,8 @@ class KeySeries(SeriesOfRecords):
 
 
 def _array(value: Any, use: str) -> Any:
+    if type(value) in (list, tuple) and RecordSeries in map(type, value):
+        return [_array(entry, use) for entry in value]
     return value.numbers(use) if type(value) is RecordSeries else value
 
 
