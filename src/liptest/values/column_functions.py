@@ -30,6 +30,7 @@ from liptest.values.reals import single_total  # noqa: F401
 from liptest.values.records.column import FUNCTIONS, STEADY, Column, Table, find_column
 from liptest.values.records.record_parts import find_line
 from liptest.values.records.record_storage import read_options, take_records
+from liptest.values.records.weighted_sums import sum_by_weights
 from liptest.values.unfollowed import LastTotal
 
 _NO_VALUE: Any = np._NoValue
@@ -310,6 +311,10 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
         return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
     if column.own.ndim != 1 or np.ndim(other) != 1:
         return column.refuse("a product of matrices")
+    is_plain = type(other) in (np.ndarray, list, tuple)
+    weighted = sum_by_weights(column, np.asarray(other)) if is_plain else None
+    if weighted is not None:
+        return weighted
     line: Column = np.multiply(left, right).storage
     _require_wide(line, line.dtype, "numpy.dot")
     return line.sums(None, "numpy.dot")

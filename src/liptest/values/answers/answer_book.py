@@ -40,6 +40,7 @@ from liptest.values.records.record_parts import (
     DrawnPart,
     Part,
     Place,
+    Places,
     find_places,
     take_part,
 )
@@ -111,7 +112,7 @@ class AnswerBook(AnswersBySample):
         self._numbers: dict[Any, int] = {}
         self._answers: list[Answer] = []
         self._bounded: dict[Any, AnswerBook] = {}
-        self._parted: dict[range | DrawnPart, AnswerBook] = {}
+        self._parted: dict[Places | DrawnPart, AnswerBook] = {}
         #: Positions by number of a random order, in a run at a point.
         self.orders: dict[int, NDArray[Any]] = {}
         #: Whether loops over the values that are there are followed (``passing``).
@@ -356,7 +357,7 @@ class AnswerBook(AnswersBySample):
             made.bound = bound
         return self._bounded[bound]
 
-    def part_records(self, part: range | DrawnPart) -> AnswerBook | None:
+    def part_records(self, part: Places | DrawnPart) -> AnswerBook | None:
         """The same book, for sums over the records at some positions; None for too many parts."""
         if part not in self._parted:
             if len(self._parted) >= MOST_PARTS:
@@ -375,12 +376,12 @@ class AnswerBook(AnswersBySample):
         earlier = self.shares.get(order, share)
         self.shares[order] = None if earlier is None or share is None else max(earlier, share)
 
-    def at(self, places: range) -> AnswerBook | None:
-        """The same book, for sums over the records at some of its places."""
+    def at(self, places: Places) -> AnswerBook | None:
+        """The same book, for sums over the records at some of its places; None as above."""
         part = self.part
-        return self.part_records(
-            replace(part, places=places) if isinstance(part, DrawnPart) else places
-        )
+        if not isinstance(part, DrawnPart):
+            return self.part_records(places)
+        return self.part_records(replace(part, places=places)) if type(places) is range else None
 
     @property
     def is_by_coins(self) -> bool:
@@ -388,7 +389,7 @@ class AnswerBook(AnswersBySample):
         return isinstance(self.part, DrawnPart) and self.part.places is None
 
     @property
-    def positions(self) -> range:
+    def positions(self) -> Places:
         """Those of the part, of a random order its places."""
         if isinstance(self.part, DrawnPart):
             return self.part.places or range(0)

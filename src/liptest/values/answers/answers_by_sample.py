@@ -102,7 +102,8 @@ class AnswersBySample:
         part, moves = parts.pop(), self.differences_of(numbers, self.relation)
         share = self._share_of(part) if isinstance(part, DrawnPart) else None
         if not isinstance(part, DrawnPart):
-            return AnswersOfSample(None, Fraction(1), moves, moves, part)
+            places = part if isinstance(part, range) else None
+            return AnswersOfSample(None, Fraction(1), moves, moves, places)
         if share is None:
             return AnswersOfSample(None, Fraction(1), moves, moves)
         missing = self.differences_of(numbers, "added") if part.places is None else moves

@@ -116,6 +116,19 @@ def column_rounding(
     return single_rounding(largest, records, in_pairs=in_pairs, is_fixed=is_fixed)
 
 
+def share_of_rounding(table: Table, records: int, every: int) -> Rounding:
+    """Of what some records add to a sum over ``every`` record, in any order.
+
+    The sum is not further off than the shares of all its parts together: half a step for each
+    addition, of the sizes of what is added up (docs/theory/size.md, S8).
+    """
+    largest = Fraction(max(abs(end) for end in least_and_most(table)))
+    single = _single(largest, every, np.dtype(np.float64), in_pairs=False) * Fraction(
+        records, every
+    )
+    return Rounding(2 * single, single)
+
+
 def single_rounding(
     largest: Fraction, records: int, *, in_pairs: bool, is_fixed: bool, is_mean: bool = False
 ) -> Rounding:

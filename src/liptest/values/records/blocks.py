@@ -53,6 +53,8 @@ class Blocks(Storage):
         if line is None:
             return self.column.refuse("a use that looks at single records")
         every = self.column.answers.positions
+        if type(every) is not range:
+            return self.column.refuse("blocks of records at listed places")
         start, step = every[line[0]], every.step * line.step
         return SymbolicArray(self.column.part_at(range(start, start + step * len(line), step)))
 

@@ -23,7 +23,12 @@ from liptest.values.answers.functions_of_answers import OF_SCORES
 from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
-from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
+from liptest.values.reals.rounded_sums import (
+    NO_ROUNDING,
+    Rounding,
+    column_rounding,
+    least_and_most,
+)
 from liptest.values.records.column_parts import ColumnInParts
 from liptest.values.records.marginals import (
     Marginal,
@@ -434,8 +439,19 @@ class Column(ColumnInParts):
             else answer
         )
 
-    def sum_up(self, table: Table, kind: Any, use: str, *, in_pairs: bool = False) -> Any:
-        """The answer of one table, as a number of a type."""
+    def sum_up(
+        self,
+        table: Table,
+        kind: Any,
+        use: str,
+        *,
+        in_pairs: bool = False,
+        share: Rounding | None = None,
+    ) -> Any:
+        """The answer of one table, as a number of a type.
+
+        ``share``: of the rounding of a larger sum.
+        """
         kept, kinds = self._kinds_of(table)
         if kept is not None:
             table = np.where(kept, table, np.zeros((), table.dtype))
@@ -468,6 +484,7 @@ class Column(ColumnInParts):
             rounding = column_rounding(
                 table, records, is_off=self.is_off, in_pairs=in_pairs, is_fixed=is_fixed
             )
+            rounding = rounding if share is None else share
             if largest * records > (1e37 if is_narrow else 1e300):
                 self.refuse(f"{use} of floats that may overflow")
         run = self.run

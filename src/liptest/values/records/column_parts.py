@@ -9,7 +9,7 @@ import numpy as np
 from liptest.values.array import SymbolicArray
 from liptest.values.chosen_places import read_mask
 from liptest.values.draws.drawn_order import DrawnOrder
-from liptest.values.records.record_parts import DrawnPart, find_line, positions_at
+from liptest.values.records.record_parts import DrawnPart, Places, find_part, positions_at
 from liptest.values.records.record_storage import RecordStorage
 
 
@@ -72,11 +72,11 @@ class ColumnInParts(RecordStorage):
             return self.refuse("an index")
         return SymbolicArray(rows)[first][:, *rest]
 
-    def positions_of(self, index: slice) -> range | None:
+    def positions_of(self, index: slice) -> Places | None:
         """Positions of a slice, of all records or of this part of them."""
         self.refuse_places()
         try:
-            positions: range = self.answers.positions[index]
+            positions: Places = self.answers.positions[index]
             return positions
         except Exception:  # NumPy has its own words for it
             return self.refuse("an index")  # type: ignore[no-any-return]
@@ -93,11 +93,11 @@ class ColumnInParts(RecordStorage):
     def _copy_at(self, index: Any) -> Self:
         """The records at the places of an array, or of truths, that the program names."""
         self.refuse_places()
-        part = self.part_at(find_line(positions_at(np.asarray(self.answers.positions), index)))
+        part = self.part_at(find_part(positions_at(np.asarray(self.answers.positions), index)))
         part.copy_entries()
         return part
 
-    def part_at(self, positions: range | None) -> Self:
+    def part_at(self, positions: Places | None) -> Self:
         """The records at these positions, to read."""
         book = self.answers
         if self.is_selection:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,45 @@ class DrawnPart:
     places: range | None
 
 
+@dataclass(frozen=True)
+class ListedPlaces:
+    """Different positions in any order, as a range has them in line; at least one."""
+
+    #: Whole numbers of 8 bytes.
+    data: bytes
+    #: They are not next to each other.
+    step: ClassVar[int] = 2
+
+    @classmethod
+    def of(cls, positions: NDArray[Any]) -> ListedPlaces | None:
+        """None where a record would count twice, or there is none."""
+        if positions.ndim != 1 or not len(positions):
+            return None
+        is_once = len(np.unique(positions)) == len(positions)
+        return cls(positions.astype(np.int64).tobytes()) if is_once else None
+
+    @cached_property
+    def _places(self) -> frozenset[int]:
+        return frozenset(np.asarray(self).tolist())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.frombuffer(self.data, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.data) // 8
+
+    def __contains__(self, position: int) -> bool:
+        return position in self._places
+
+    def __getitem__(self, index: slice) -> ListedPlaces | range:
+        chosen = np.asarray(self)[index]
+        return ListedPlaces.of(chosen) or range(0)
+
+
+#: Positions that are looked at, of all records or of an order.
+Places = range | ListedPlaces
 #: Positions of records; None for all.
-Part = range | DrawnPart | None
+Part = Places | DrawnPart | None
 #: Answers of parts, and kinds of positions, that are told apart at most.
 MOST_PARTS = 4096
 # Positions that are looked at one by one, times parts, where a part leaves some out between.
@@ -65,6 +103,7 @@ def find_places(parts: Sequence[Part], records: int) -> list[Place] | None:
     records
         How many positions there are.
     """
+    fixed: list[Places | None]
     fixed = [range(0) if isinstance(part, DrawnPart) else part for part in parts]
     places = _find_fixed_places(fixed, records)
     for order in dict.fromkeys(part.order for part in parts if isinstance(part, DrawnPart)):
@@ -102,7 +141,7 @@ def _kinds_in_order(
     return kinds if some[0].length == records else list(dict.fromkeys([*kinds, ()]))
 
 
-def _find_fixed_places(parts: Sequence[range | None], records: int) -> list[Place] | None:
+def _find_fixed_places(parts: Sequence[Places | None], records: int) -> list[Place] | None:
     some = [part for part in dict.fromkeys(parts) if part is not None and len(part)]
     if len(some) > MOST_PARTS:
         return None
@@ -120,11 +159,12 @@ def _find_fixed_places(parts: Sequence[range | None], records: int) -> list[Plac
     return [Place(position, answers) for answers, position in positions.items()]
 
 
-def _ends(part: range) -> tuple[int, int]:
-    return min(part), max(part) + 1
+def _ends(part: Places) -> tuple[int, int]:
+    positions = np.asarray(part)
+    return int(positions.min()), int(positions.max()) + 1
 
 
-def _distinct(parts: Iterable[range], records: int) -> list[int]:
+def _distinct(parts: Iterable[Places], records: int) -> list[int]:
     """One position of each kind, the first."""
     kind = np.zeros(records, dtype=np.int64)
     for part in parts:
@@ -139,7 +179,7 @@ def take_part(
     dataset: NDArray[Any], part: Part, orders: Mapping[int, NDArray[Any]]
 ) -> NDArray[Any]:
     """The records of a part, in a run at a point that drew these orders."""
-    if part is None or isinstance(part, range):
+    if not isinstance(part, DrawnPart):
         return dataset if part is None else dataset.take(np.asarray(part))
     if part.order not in orders:
         raise UnsupportedRandomnessError("a sample is known only in the run that drew it")
@@ -151,6 +191,11 @@ def take_part(
 def positions_at(positions: NDArray[Any], index: Any) -> NDArray[Any]:
     """Positions at places, or where truths are: with NumPy's errors."""
     return positions[index]  # type: ignore[no-any-return]
+
+
+def find_part(positions: NDArray[Any]) -> Places | None:
+    """Positions as a range, or listed; None where one is there twice, or there are none."""
+    return find_line(positions) or ListedPlaces.of(positions)
 
 
 def find_line(positions: NDArray[Any]) -> range | None:

@@ -183,7 +183,6 @@ REFUSED: dict[str, Numbers] = {
     "what is written into a part": lambda d: [d[:3].__setitem__(slice(None), 1), d.sum()],
     "a sum of rows": lambda d: (d.reshape(2, 3)[0] + d.reshape(2, 3)[1]).max(),
     "a part of a selection": lambda d: d[d > 0][:2].sum(),
-    "places that are not in a line": lambda d: d[np.array([0, 1, 4])].sum(),
     "places twice": lambda d: d[[2, 2]].sum(),
     "positions that noise says": lambda d: d[: int(d.sum())].sum(),
 }
