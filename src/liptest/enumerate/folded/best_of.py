@@ -185,11 +185,12 @@ def running_best(
     compare, place_of, ends = RUNNING[comparison]
     listed: list[Any] = [None, *candidates]  # with what it begins with
     numbers = [top, *(candidate[0] for candidate in candidates)]
-    if (begins_with_none and top is None) or (type(top) is float and top == ends):
+    first = top[0] if type(top) is tuple and top else top
+    if (begins_with_none and top is None) or (type(first) is float and first == ends):
         del listed[0], numbers[0]
     # Of equal numbers the first one is kept, or the last one.
     order = 1 if comparison in ("Gt", "Lt") else -1
-    place = place_of_best(numbers[::order], place_of)
+    place = place_of_best(_firsts_of(numbers[::order]), place_of)
     if place is not None:
         return listed[::order][place]  # type: ignore[no-any-return]
     best = None

@@ -497,7 +497,7 @@ class _Folding(Spellings):
 
     def _keeping_best(self, node: ast.For) -> list[ast.stmt]:
         """The loop as it is written, or where it keeps a best candidate, noting them."""
-        best = running_best_of(node)
+        best = running_best_of(node, self._is_builtin)
         shared = self.source.function.__code__.co_cellvars
         if best is None or self._catches or {best.best, *best.others}.intersection(shared):
             return self._meeting(node)

@@ -38,6 +38,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     is_name,
     lambda_node,
     name_node,
+    read_assignment,
     tuple_node,
 )
 
@@ -272,15 +273,6 @@ def _read_call(node: ast.expr, method: str) -> tuple[str, ast.expr] | None:
     owner = function.value
     is_plain = isinstance(owner, ast.Name) and not isinstance(node.args[0], ast.Starred)
     return (owner.id, node.args[0]) if is_plain and isinstance(owner, ast.Name) else None
-
-
-def read_assignment(node: ast.stmt) -> tuple[str, ast.expr]:
-    """The name and the value of an assignment; no name for other statements."""
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target = node.targets[0]
-        if isinstance(target, ast.Name):
-            return target.id, node.value
-    return "", ast.Constant(None)
 
 
 class _Put(ast.NodeTransformer):

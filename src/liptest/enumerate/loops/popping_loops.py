@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from liptest.enumerate.loops.flip_loops import read_assignment, read_count, read_flips
+from liptest.enumerate.loops.flip_loops import read_count, read_flips
 from liptest.enumerate.syntax.pure_code import NotPure, check_expression, is_builtin
 from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_stored
-from liptest.enumerate.syntax.tree_pieces import call_of_folds, name_node
+from liptest.enumerate.syntax.tree_pieces import call_of_folds, name_node, read_assignment
 
 #: Names that stand for attributes which a loop reads.
 ATTRIBUTE = f"{OWN_NAMES}attribute_"

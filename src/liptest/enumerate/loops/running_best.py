@@ -8,6 +8,8 @@ loop notes its candidates, and which of them is the best is one question after i
 from __future__ import annotations
 
 import ast
+import builtins
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     lambda_node,
     name_node,
     plain_name,
+    read_assignment,
     tuple_node,
 )
 from liptest.values.comparison_signs import MIRRORED
@@ -28,10 +31,11 @@ _LEAVING = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 class RunningBest:
     """A statement ``if candidate > best: best = candidate; names = values`` in a loop.
 
-    Or ``if candidate > best[place]: best = values``, a tuple or dict with the candidate there.
+    Or ``if candidate > best[place]: best = values``, a tuple or dict with the candidate there, or
+    ``best = max(best, candidate)``.
     """
 
-    statement: ast.If
+    statement: ast.If | ast.Assign
     best: str
     candidate: ast.expr
     comparison: str
@@ -79,15 +83,19 @@ class RunningBest:
         return ast.IfExp(is_none, ast.Constant(None), entry)
 
 
-def running_best_of(node: ast.For) -> RunningBest | None:
-    """What a loop keeps of its best candidate, if nothing else in it reads that."""
+def running_best_of(
+    node: ast.For, is_builtin: Callable[[ast.expr, Any], bool] = lambda *_: False
+) -> RunningBest | None:
+    """What a loop keeps of its best candidate, if nothing else in it reads that.
+
+    ``is_builtin`` says whether an expression is this function of Python.
+    """
     if node.orelse or any(isinstance(part, _LEAVING) for part in ast.walk(node)):
         return None
     bests = [
         best
         for statement in node.body
-        if isinstance(statement, ast.If)
-        for best in [_find_kept(statement)]
+        for best in [_find_kept(statement) or _find_larger(statement, is_builtin)]
         if best
     ]
     if len(bests) != 1:
@@ -101,7 +109,24 @@ def running_best_of(node: ast.For) -> RunningBest | None:
     return None if kept & (touched | read) else best
 
 
-def _find_kept(node: ast.If) -> RunningBest | None:
+def _find_larger(node: ast.stmt, is_builtin: Callable[[ast.expr, Any], bool]) -> RunningBest | None:
+    """``best = max(best, candidate)``, or min: of equal ones the first is kept."""
+    name, call = read_assignment(node)
+    if not name or not isinstance(call, ast.Call) or len(call.args) != 2 or call.keywords:
+        return None
+    if plain_name(call.args[0]) != name or isinstance(call.args[1], ast.Starred):
+        return None
+    signs = (("Gt", builtins.max), ("Lt", builtins.min))
+    sign = next((sign for sign, function in signs if is_builtin(call.func, function)), None)
+    if sign is None:
+        return None
+    assert isinstance(node, ast.Assign)
+    return RunningBest(node, name, call.args[1], sign, False, {})
+
+
+def _find_kept(node: ast.stmt) -> RunningBest | None:
+    if not isinstance(node, ast.If):
+        return None
     test, with_none = node.test, ""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and len(test.values) == 2:
         with_none, test = _none_first(test.values[0]), test.values[1]

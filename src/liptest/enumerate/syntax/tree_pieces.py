@@ -129,3 +129,12 @@ def nodes_in(body: Iterable[ast.stmt], *kinds: type[ast.AST]) -> Iterator[Any]:
 def flat_statements(parts: Iterable[Any]) -> list[ast.stmt]:
     """Statements, of which some are given in lists."""
     return [one for part in parts for one in (part if isinstance(part, list) else [part])]
+
+
+def read_assignment(node: ast.stmt) -> tuple[str, ast.expr]:
+    """The name and the value of an assignment; no name for other statements."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Name):
+            return target.id, node.value
+    return "", ast.Constant(None)

@@ -174,12 +174,26 @@ def by_argsort(scores: Scores) -> Any:
     return int(np.argsort(scores, kind="stable")[-1])
 
 
+def by_loop_of_maxima(scores: Scores) -> Any:
+    best = (-math.inf, -1)
+    for number, score in enumerate(scores):
+        best = max(best, (score, number))
+    return best[1]
+
+
+def by_loop_of_minima(scores: Scores) -> Any:
+    best = (math.inf, -1)
+    for number, score in enumerate(scores):
+        best = min(best, (-score, number))
+    return best[1]
+
+
 CHOICES = (
     *(by_argmax, by_index, by_key, by_dictionary, by_smallest, by_loop, by_loop_from_none),
     *(by_loop_from_the_first, by_loop_turned_round, by_last_loop, by_loop_that_leaves_out),
     *(by_loop_of_tuples, by_loop_from_a_pair, by_loop_of_dicts, by_tuples, by_smallest_tuple),
     *(by_sorting, by_last_of_sorted, by_sorted_items, by_sorted_tuples, by_sorting_in_place),
-    *(by_heap, by_smallest_of_heap, by_argsort),
+    *(by_heap, by_smallest_of_heap, by_argsort, by_loop_of_maxima, by_loop_of_minima),
 )
 
 
@@ -232,7 +246,23 @@ def test_what_it_begins_with_may_stay(scores: list[int]) -> None:
     assert rewritten(scores) == empty_keeps_what_it_began_with(scores)
 
 
+def keeps_the_largest(scores: Scores) -> Any:
+    best = 3
+    for score in scores:
+        best = max(best, score + 1)
+    return best
+
+
+@given(st.lists(st.integers(0, 6) | st.just(math.nan), max_size=4))
+def test_the_largest_that_is_kept(scores: list[float]) -> None:
+    rewritten = fold_loops(keeps_the_largest, Folds(lambda _: None))
+    assert rewritten is not keeps_the_largest
+    assert repr(rewritten(scores)) == repr(keeps_the_largest(scores))
+
+
 NOT_ALIKE = {
+    "the best comes second": "for x in a:\n  best = max(x, best)",
+    "the best is in both": "for x in a:\n  best = max(best, best + x)",
     "the best is read": "for x in a:\n  v = x + best\n  if v > best: best = v",
     "it is counted": "for x in a:\n  if x > best:\n    best = x\n    n += 1",
     "something else is kept": "for x in a:\n  if x > best: best = x + 1",
@@ -254,7 +284,7 @@ NOT_ALIKE = {
 def test_other_loops_stay_as_they_are(text: str) -> None:
     (loop,) = ast.parse(text).body
     assert isinstance(loop, ast.For)
-    assert running_best_of(loop) is None
+    assert running_best_of(loop, lambda node, function: function is max) is None
 
 
 def test_loops_are_found_by_what_they_do() -> None:
