@@ -228,7 +228,7 @@ def test_very_large_neighbourhoods_refuse() -> None:
 
 def test_very_many_pairs_refuse() -> None:
     """2^20 vectors are few, their pairs are not."""
-    with pytest.raises(InputError, match=r"5\.5e\+11 neighbouring pairs .* exact_loss"):
+    with pytest.raises(InputError, match=r"5\.5e\+11 neighbouring pairs .* lt\.exact_loss"):
         lt.exact_epsilon(rounded_sum(20), lt.AnswerGrid([2] * 20, relation="all"))
     assert lt.exact_loss(rounded_sum(10), [([0] * 10, [1] * 10)]).pairs == 1
 
