@@ -365,13 +365,15 @@ class Folds(PassEnds, NamedEntries):
 
     def nlargest(self, n: Any, values: Any, key: Any = None) -> Any:
         """``heapq.nlargest(n, values)``."""
-        named = {} if key is None else {"key": key}
-        return self.sorted(values, by_rank=True, reverse=True, **named)[: max(n, 0)]
+        return self._first_ranks(n, values, key, descends=True)
 
     def nsmallest(self, n: Any, values: Any, key: Any = None) -> Any:
         """``heapq.nsmallest(n, values)``."""
+        return self._first_ranks(n, values, key, descends=False)
+
+    def _first_ranks(self, n: Any, values: Any, key: Any, *, descends: bool) -> Any:
         named = {} if key is None else {"key": key}
-        return self.sorted(values, by_rank=True, **named)[: max(n, 0)]
+        return self.sorted(values, by_rank=True, reverse=descends, **named)[: max(n, 0)]
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""

@@ -12,6 +12,9 @@ from liptest.enumerate.syntax.tree_pieces import is_name, name_node, place_in_fi
 def find_calls_read_by_rank(source: FunctionSource) -> frozenset[tuple[int, int]]:
     """Where ``sorted(..)[0]``, or ``best = sorted(..)`` stands whose ``best`` is read so only."""
     nodes = [node for statement in source.body for node in ast.walk(statement)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and is_name(node.func, "sorted")]
+    if not calls:
+        return frozenset()
     sources = {
         id(node.value)
         for node in nodes
@@ -26,7 +29,6 @@ def find_calls_read_by_rank(source: FunctionSource) -> frozenset[tuple[int, int]
         and source.bindings.get(node.targets[0].id) == [node]
         and _is_read_in(node.targets[0].id, nodes, sources)
     }
-    calls = (node for node in nodes if isinstance(node, ast.Call) and is_name(node.func, "sorted"))
     return frozenset(place_in_file(call) for call in calls if id(call) in sources | kept)
 
 
