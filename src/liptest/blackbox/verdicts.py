@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -301,7 +302,7 @@ class BlackBoxVerdict(Record):
 
     def _repr_html_(self) -> str:
         """For notebooks: the same words beside a bar, with the pictures of the report."""
-        return str(NOTEBOOK.load()(self))
+        return str(resolve_name(NOTEBOOK)(self))
 
 
 def _line(verdict: BlackBoxVerdict) -> str:

@@ -42,7 +42,6 @@ from liptest.data.fitted import (
 )
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
-from liptest.data.table_samples import DrawnFrames, make_drawn_rows
 from liptest.data.tables import Table
 from liptest.errors import InputError, check_count, quote
 
@@ -209,6 +208,8 @@ class SampledDistribution:
         while the number of one row changes by 1 there. It is believed, and repeated in the verdict.
         InputError where ``table`` is not an ``lt.Table``; DatasetError at a draw that does not fit.
         """
+        from liptest.data.table_samples import DrawnFrames
+
         if not isinstance(table, Table) or not callable(draw):
             raise InputError(
                 f"table={quote(table)}, draw={quote(draw)}: give an lt.Table and a function "
@@ -248,6 +249,8 @@ class SampledDistribution:
         InputError, DatasetError
             Where frame, columns and numbers of rows do not fit the table.
         """
+        from liptest.data.table_samples import make_drawn_rows
+
         law = make_drawn_rows(table, public, rows, is_independent=independent)
         what = "users" if table.unit in table.columns else "rows"
         ways = "columns drawn one by one" if independent else f"{what} drawn with replacement"

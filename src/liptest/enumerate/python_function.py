@@ -29,7 +29,6 @@ from liptest.enumerate.records.by_records import (
 )
 from liptest.enumerate.records.record_products import ComesApart
 from liptest.enumerate.records.row_replay import check_replayed, check_stateless
-from liptest.enumerate.samplers.added_law import AddedLaw, Adding, find_added_law
 from liptest.enumerate.samplers.exp_coins import ExpCoins
 from liptest.enumerate.samplers.sampler_noise import drawing_noise
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws, find_tree
@@ -274,6 +273,7 @@ class PythonFunction(Mechanism):
         return copy_with(self.within(runs), _tree=LightTree, has_trace=False)
 
     def telling_words(self) -> PythonFunction | None:
+
         if self.outputs is not None or self.typed_outputs:
             return None
         made = tell_texts_by_words(self.function)
@@ -468,8 +468,10 @@ class PythonFunction(Mechanism):
         except LiptestError as error:
             return NoPaths(str(error))
 
-    def find_added_law(self, domain: Domain) -> AddedLaw | str:
+    def find_added_law(self, domain: Domain) -> Any:
         """The law of whole noise that it adds to sums of its data, or why there is none."""
+        from liptest.enumerate.samplers.added_law import Adding, find_added_law
+
         data = None if self._table is not None else find_data(domain)
         if self.statistic is not None or data is None:
             return f"{self.name}: data of {domain} are not made symbolic"

@@ -9,17 +9,15 @@ this one, and are imported when they are used. Other packages offer theirs by en
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+import sys
+from pkgutil import resolve_name
 from typing import Any
 
 from liptest.data.domains import Domain
 from liptest.runs.extensions import ADAPTERS, load_offered
 
-_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.decorator:mechanism", ADAPTERS)
-_OWN = {
-    name: EntryPoint(name, f"liptest.adapters.{name}:{name}", ADAPTERS)
-    for name in ("opendp", "diffprivlib")
-}
+_OF_FUNCTIONS = "liptest.enumerate.decorator:mechanism"
+_OWN = {name: f"liptest.adapters.{name}:{name}" for name in ("opendp", "diffprivlib")}
 
 
 def domain_expression(value: object) -> str:
@@ -38,8 +36,13 @@ def adapt(value: object, domain: object = None) -> Any:
     if isinstance(value, type):
         return None
     package = type(value).__module__.partition(".")[0]
-    own = _OWN.get(package)
-    maker = load_offered(ADAPTERS, package) if own is None else own.load()
+    maker = _find_maker(package)
     if maker is not None:
         return maker(value, domain=domain)
-    return _OF_FUNCTIONS.load()(value) if callable(value) else None
+    return resolve_name(_OF_FUNCTIONS)(value) if callable(value) else None
+
+
+def _find_maker(package: str) -> Any:
+    if package in _OWN:
+        return resolve_name(_OWN[package])
+    return None if package in sys.stdlib_module_names else load_offered(ADAPTERS, package)

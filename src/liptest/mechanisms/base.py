@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial, singledispatch
 from itertools import islice
 from types import FunctionType
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 from flint import arb
@@ -38,7 +38,9 @@ from liptest.errors import (
 )
 from liptest.mechanisms.adapting import adapt
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
-from liptest.mechanisms.likelihood_cells import PairCells
+
+if TYPE_CHECKING:
+    from liptest.mechanisms.likelihood_cells import PairCells
 
 #: A condition of a verdict.
 EQUAL_ARE_ONE = (

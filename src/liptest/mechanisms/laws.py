@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from flint import arb
@@ -30,7 +30,9 @@ from numpy.typing import NDArray
 from liptest.balls import ball, precision
 from liptest.data.domains import IntArray
 from liptest.errors import InputError, LawError, UnsupportedForm, quote
-from liptest.mechanisms.likelihood_cells import PairCells
+
+if TYPE_CHECKING:
+    from liptest.mechanisms.likelihood_cells import PairCells
 
 Output = Hashable
 FloatArray = NDArray[np.float64]

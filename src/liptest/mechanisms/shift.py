@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from flint import arb
@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, quote
-from liptest.mechanisms.additive import AdditiveNoise, RandBelow
 from liptest.mechanisms.base import ClosedFormLosses
 from liptest.mechanisms.declared import distinct_values, statistic_value
 from liptest.mechanisms.laws import ComparableLaws, FloatArray, Output, OutputLaw, default_error
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.statistics.protocol import Statistic, check_is_statistic
+
+if TYPE_CHECKING:
+    from liptest.mechanisms.additive import AdditiveNoise, RandBelow
 
 Indices = NDArray[np.int64]
 T = TypeVar("T")
@@ -107,6 +109,8 @@ class _Shift(ClosedFormLosses):
     name: str = ""
 
     def __post_init__(self) -> None:
+        from liptest.mechanisms.additive import AdditiveNoise
+
         check_is_statistic(self.statistic)
         if not isinstance(self.noise, AdditiveNoise):
             raise InputError(

@@ -23,7 +23,6 @@ from liptest.data.domains import Domain
 from liptest.data.draws import hamming_weight_masses
 from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError
-from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -255,6 +254,8 @@ class _Points:
         return ExceptionMass(float(claim.epsilon), claim.delta, float(lower), float(upper))
 
     def _cover(self, pairs: Indices) -> tuple[Fraction, Fraction]:
+        from liptest.lipschitz.covers import minimum_cover_of_pairs
+
         if len(pairs) == 0:
             return Fraction(0), Fraction(0)
         cover = minimum_cover_of_pairs(self.distribution, pairs)

@@ -19,7 +19,6 @@ from liptest.errors import InputError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
 from liptest.privacy.claims import AnyClaim, Claim
-from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.notions import StatedClaim
@@ -242,6 +241,8 @@ def make_verdict(
 
 def find_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
     """Exact exception mass of a refuted claim, where it is known at little cost."""
+    from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
+
     if decision is not Decision.NO or not isinstance(task.claim, Claim):
         return None
     if not has_count_mass(task.mechanism, task.distribution):

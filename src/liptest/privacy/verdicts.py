@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from decimal import Decimal
-from importlib.metadata import EntryPoint
+from pkgutil import resolve_name
 from typing import Annotated, ClassVar, NoReturn
 from weakref import finalize
 
@@ -42,7 +42,7 @@ from liptest.verdicts import (
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
 #: What a verdict looks like in a notebook; named here, as its room is built on this one.
-NOTEBOOK = EntryPoint("notebook", "liptest.report.notebook:verdict_html", "liptest.report")
+NOTEBOOK = "liptest.report.notebook:verdict_html"
 #: The method of a verdict on records that are treated one by one.
 BY_RECORDS = "per-record"
 #: Methods whose YES is a proof.
@@ -190,7 +190,7 @@ class PrivacyVerdict(Record):
 
     def _repr_html_(self) -> str:
         """For notebooks: the same words beside a bar, with the pictures of the report."""
-        return str(NOTEBOOK.load()(self))
+        return str(resolve_name(NOTEBOOK)(self))
 
 
 # Mechanisms of the verdicts that were decided in this process, as long as these live. A verdict

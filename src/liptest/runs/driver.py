@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch
 from liptest.runs.interrupts import until_interrupted
-from liptest.runs.lessons import Learns, Rounds, map_informed
 from liptest.runs.workers import has_processes, map_in_order
 
 #: Called as ``progress(draws done, draws planned)`` after each chunk.
@@ -318,6 +317,8 @@ def _judge(
     sampling: Sampling, chunks: int, executor: Executor | None, first: int
 ) -> Generator[Judgement, None, None]:
     """The chunks in order; workers that are processes share what they learn, if the judge can."""
+    from liptest.runs.lessons import Learns, Rounds, map_informed
+
     if sampling.pieces > 1 or not (has_processes(executor) and isinstance(sampling.judge, Learns)):
         return map_in_order(sampling.chunk, chunks, executor, first=first, ends=ends_run)
     assert executor is not None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from liptest.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: Groups of entry points (docs/extending.md).
 TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.statistics"
@@ -15,6 +17,8 @@ TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.
 @cache
 def find_offered(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group by name, as they were at the first use."""
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=group)}
 
 

@@ -27,7 +27,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from importlib import metadata
 from itertools import chain, count, islice, repeat
 from pathlib import Path
 from typing import Any
@@ -271,6 +270,8 @@ def _find(name: str) -> Path | None:
 def _note_package(name: str, packages: dict[str, str]) -> None:
     if not name or name in packages or name in sys.stdlib_module_names:
         return
+    from importlib import metadata
+
     try:
         packages[name] = metadata.version(name)
     except (metadata.PackageNotFoundError, ValueError):

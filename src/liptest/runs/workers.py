@@ -19,13 +19,12 @@ import tempfile
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator
+from concurrent import futures
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
 )
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
@@ -242,7 +241,7 @@ class WorkerPool:
 
     def pack(self, task: Any) -> Any:
         """What ``submit`` wants in the place of a task; pickled here, and not for each chunk."""
-        if isinstance(self._given, ThreadPoolExecutor):
+        if isinstance(self._given, futures.ThreadPoolExecutor):
             return task
         payload = pack(task, by_name=isinstance(self._given, Renewable))
         if len(payload.data) < _LARGE_PAYLOAD:
@@ -286,7 +285,7 @@ class WorkerPool:
         return pickle.loads(outcome.data) if isinstance(outcome, _Answer) else outcome
 
     def _is_local(self) -> bool:
-        is_local = isinstance(self._given, (Renewable, ProcessPoolExecutor))
+        is_local = isinstance(self._given, (Renewable, futures.ProcessPoolExecutor))
         return is_local or _is_of("loky", self._given)
 
     def _count(self) -> int:
@@ -347,8 +346,8 @@ def _separate_dask() -> None:
 def _like(executor: Executor, death: BaseException) -> Executor:
     """Another pool like a broken one."""
     broken: Any = executor
-    if isinstance(executor, ProcessPoolExecutor):
-        kind: Any = partial(ProcessPoolExecutor, mp_context=broken._mp_context)
+    if isinstance(executor, futures.ProcessPoolExecutor):
+        kind: Any = partial(futures.ProcessPoolExecutor, mp_context=broken._mp_context)
     elif _is_of("loky", executor):
         from loky.process_executor import ProcessPoolExecutor as Loky
 
@@ -408,7 +407,7 @@ def map_in_order(
 
 def has_processes(executor: Executor | None) -> bool:
     """Whether what an executor runs is run outside this process."""
-    return executor is not None and not isinstance(executor, ThreadPoolExecutor)
+    return executor is not None and not isinstance(executor, futures.ThreadPoolExecutor)
 
 
 def elsewhere(job: Callable[[], T], executor: Executor | None) -> T:
@@ -494,8 +493,8 @@ class _Flight(Generic[T]):
         """Cancel what has not started."""
         # Process pools of early CPython 3.11 (Debian 12 has 3.11.2) may hang when they are shut
         # down while only cancelled tasks are left, issue 94440: so the last one may run.
-        futures = [group.future for group in self._groups if group.future is not None]
-        for future in futures[:-1]:
+        waiting = [group.future for group in self._groups if group.future is not None]
+        for future in waiting[:-1]:
             future.cancel()
         self._pool.close()
 

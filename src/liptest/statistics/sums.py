@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,9 @@ from liptest.statistics.edge_sets import (
     WeightedEdges,
 )
 from liptest.statistics.protocol import Statistic, Values, check_edge_budget
-from liptest.statistics.reachable import Reach
+
+if TYPE_CHECKING:
+    from liptest.statistics.reachable import Reach
 
 _LARGEST = 1 << 61
 # Numbers gathered at once for ``values``.
@@ -585,6 +587,8 @@ class ContingencyTables(Contributions):
 
 @lru_cache(maxsize=4)
 def _find_reach(statistic: Contributions | WeightedSum, domain: Domain) -> Reach:
+    from liptest.statistics.reachable import Reach
+
     return Reach.of(statistic.tables(domain), domain)
 
 

@@ -39,6 +39,8 @@ _LIBRARIES = (
 # Their code raises what it raises without us.
 _DRAWING = frozenset(map(inspect.getfile, (random, secrets)))
 _AS_NUMPY: set[CodeType] = set()
+# Calls of originals: what they raise is the program's, whatever it is.
+_AS_WRITTEN: set[CodeType] = set()
 # What neither NumPy nor random raises on wrong arguments.
 _NEVER_OF_NUMPY = (AssertionError, NameError, KeyError, NotImplementedError)
 
@@ -47,6 +49,14 @@ def raises_as_numpy(function: F) -> F:
     """Mark a function: what is raised in it, or by NumPy in a call of it, NumPy would raise too."""
     _AS_NUMPY.update(codes_in(function.__code__))
     return function
+
+
+def call_original(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
+    """What a function gives, or raises, that the program calls and that we stand in for."""
+    return function(*arguments, **named)
+
+
+_AS_WRITTEN.add(call_original.__code__)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -130,7 +140,8 @@ def _find_fault(error: BaseException, exported: bool) -> Fault | None:
     named = _names_a_class(error) or (exported and _was_read_only(error))
     if not frames or not (named or _is_ours(frames[-1][0])):
         return None
-    if not named and frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
+    is_theirs = frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY)
+    if not named and (is_theirs or frames[-1][0] in _AS_WRITTEN):
         return None
     code, line = frames[-1]
     raised_at = "" if is_program(code) else f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"

@@ -26,6 +26,7 @@ from liptest.values.answers.best_of_two import (
 from liptest.values.answers.ranked_places import Ranking
 from liptest.values.answers.weights import Score, are_scores, largest_of
 from liptest.values.array import CellStorage, SymbolicArray, make_array
+from liptest.values.faults import call_original
 
 # What is walked once, whoever walks it.
 _WALKED: tuple[type, ...] = (
@@ -51,19 +52,21 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         values = (values,)
     is_walked = len(values) == 1 and (type(values[0]) in _WALKED or _is_of_cells(values[0]))
     if not is_walked or named.keys() - {"key"}:
-        return written(*values, **named)
+        return call_original(written, *values, **named)
     entries, key = list(values[0]), named.get("key")
     if key is None and len(entries) > 1 and are_scores(entries):
         return largest_of(entries, sign=1 if written is builtins.max else -1)
     best = best_of_known(written, entries) if key is None else None
     if best is not None:
         return best
-    numbers = _firsts_of(entries if key is None else [key(entry) for entry in entries])
+    numbers = _firsts_of(entries if key is None else call_original(list, map(key, entries)))
     place = place_of_best(numbers, place_of)
     if place is not None:
         return entries[place]
     places = range(len(entries))
-    return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+    if not entries:
+        return call_original(written, entries)
+    return entries[call_original(written, places, key=numbers.__getitem__)]
 
 
 def sorted_of(values: Any, named: dict[str, Any], *, by_rank: bool) -> Any:
@@ -72,16 +75,16 @@ def sorted_of(values: Any, named: dict[str, Any], *, by_rank: bool) -> Any:
     ``by_rank``: only entries of the list are read, so no other order is asked than theirs.
     """
     if type(values) not in _WALKED or named.keys() - {"key", "reverse"}:
-        return sorted(values, **named)
+        return call_original(sorted, values, **named)
     entries, key, descends = list(values), named.get("key"), bool(named.get("reverse", False))
     known = sort_known(entries, descends=descends) if key is None else None
     if known is not None:
         return known
-    numbers = entries if key is None else [key(entry) for entry in entries]
+    numbers = entries if key is None else call_original(list, map(key, entries))
     firsts = _firsts_of(numbers)
     if by_rank and _are_never_equal(firsts) and not firsts[0].run.releases:
         return RankedEntries(entries, firsts, descends=descends)
-    order = sorted(range(len(entries)), key=numbers.__getitem__, reverse=descends)
+    order = call_original(sorted, range(len(entries)), key=numbers.__getitem__, reverse=descends)
     return [entries[place] for place in order]
 
 
@@ -94,6 +97,7 @@ class RankedEntries:
         self._descends = descends
 
     def __getitem__(self, index: Any) -> Any:
+        call_original(operator.getitem, self._entries, index)
         ranks = range(len(self._entries))[:: -1 if self._descends else 1]
         asked = ranks[index]
         if isinstance(asked, range):
@@ -104,10 +108,10 @@ class RankedEntries:
 def median_of(values: Any) -> Any:
     """``statistics.median(values)``."""
     if type(values) not in _WALKED:
-        return statistics.median(values)
+        return call_original(statistics.median, values)
     entries = list(values)
     known = median_known(entries)
-    return statistics.median(entries) if known is None else known
+    return call_original(statistics.median, entries) if known is None else known
 
 
 def _of_all_keys(counted: CountedValues, named: dict[str, Any]) -> Any:

@@ -60,6 +60,7 @@ from liptest.values.answers.flips import (
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import look_up
 from liptest.values.draws.whole_draws import whole_numbers_compared
+from liptest.values.faults import call_original
 from liptest.values.lines import line_in_words
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
@@ -179,7 +180,7 @@ class Folds(PassEnds, NamedEntries):
             entry = look_up(array, index)
             if entry is not NotImplemented:
                 return entry
-        return array[index]
+        return call_original(operator.getitem, array, index)
 
     def loop(self, iterable: Any) -> Loop | None:
         """Of ``for record in iterable``."""
@@ -241,7 +242,7 @@ class Folds(PassEnds, NamedEntries):
         """``sum(values, start)``."""
         rows = self.rows_of(values)
         if rows is None:
-            return sum(values, *start, **named)
+            return call_original(sum, values, *start, **named)
         loop = Loop(rows, rows_to_walk(rows.values, as_one))
         for (value,) in loop.records():
             loop.add("sum", value)
@@ -251,7 +252,11 @@ class Folds(PassEnds, NamedEntries):
 
     def fsum(self, values: Any) -> Any:
         """``math.fsum(values)``."""
-        return math.fsum(values) if self.rows_of(values) is None else self.sum(values, 0.0)
+        return (
+            call_original(math.fsum, values)
+            if self.rows_of(values) is None
+            else self.sum(values, 0.0)
+        )
 
     def mean(self, values: Any) -> Any:
         """``statistics.mean(values)`` of numbers; of NumPy's whole ones it cuts off the mean."""
@@ -264,12 +269,12 @@ class Folds(PassEnds, NamedEntries):
     def fmean(self, values: Any, *weights: Any, **named: Any) -> Any:
         """``statistics.fmean(values)``."""
         if weights or named:
-            return statistics.fmean(values, *weights, **named)
+            return call_original(statistics.fmean, values, *weights, **named)
         return self._mean(statistics.fmean, values)
 
     def _mean(self, written: Any, values: Any) -> Any:
         rows = self.rows_of(values)
-        return written(values) if rows is None else self.sum(values) / rows.length
+        return call_original(written, values) if rows is None else self.sum(values) / rows.length
 
     def variance(self, values: Any, *mean: Any, **named: Any) -> Any:
         """``statistics.variance(values)``."""
@@ -305,7 +310,7 @@ class Folds(PassEnds, NamedEntries):
     def reduce(self, function: Any, values: Any, *start: Any, parts: Any = None) -> Any:
         """``functools.reduce``, which adds up: ``operator.add``, or with what it adds as a list."""
         if self.rows_of(values) is None or (parts is None and function is not operator.add):
-            return functools.reduce(function, values, *start)
+            return call_original(functools.reduce, function, values, *start)
         added = values if parts is None else self.comprehension(values, parts, parts)
         rows = self.rows_of(added)
         first = [] if start or rows is None else rows.values
@@ -315,16 +320,20 @@ class Folds(PassEnds, NamedEntries):
 
     def len_of_set(self, values: Any) -> Any:
         """``len(set(values))``."""
-        return self.counter(values).how_many() if self.rows_of(values) else len(set(values))
+        if self.rows_of(values):
+            return self.counter(values).how_many()
+        return len(call_original(set, values))
 
     def any(self, values: Any) -> Any:
         """``any(values)``: how many of them are true is above 0."""
-        return any(values) if self.rows_of(values) is None else self._how_many(values, bool) > 0
+        if self.rows_of(values) is None:
+            return call_original(any, values)
+        return self._how_many(values, bool) > 0
 
     def all(self, values: Any) -> Any:
         """``all(values)``."""
         if self.rows_of(values) is None:
-            return all(values)
+            return call_original(all, values)
         return self._how_many(values, operator.not_) == 0
 
     def _how_many(self, values: Any, is_counted: Callable[[Any], bool]) -> Any:
@@ -373,7 +382,8 @@ class Folds(PassEnds, NamedEntries):
 
     def _first_ranks(self, n: Any, values: Any, key: Any, *, descends: bool) -> Any:
         named = {} if key is None else {"key": key}
-        return self.sorted(values, by_rank=True, reverse=descends, **named)[: max(n, 0)]
+        n = max(call_original(operator.index, n), 0)
+        return self.sorted(values, by_rank=True, reverse=descends, **named)[:n]
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""
@@ -383,12 +393,14 @@ class Folds(PassEnds, NamedEntries):
     def list(self, *values: Any) -> Any:
         """``list(values)``; a column of NumPy's numbers keeps them."""
         rows = self.rows_of(values[0]) if len(values) == 1 else None
-        return list(*values) if rows is None else rows.mapped(list(rows.values), list(rows.kept))
+        if rows is None:
+            return call_original(list, *values)
+        return rows.mapped(list(rows.values), list(rows.kept))
 
     def to_tuple(self, *values: Any) -> Any:
         """``tuple(values)``."""
         rows = self.rows_of(values[0]) if len(values) == 1 else None
-        return tuple(*values) if rows is None else self.list(values[0])
+        return call_original(tuple, *values) if rows is None else self.list(values[0])
 
     def zip(self, *iterables: Any, **named: Any) -> Any:
         """``zip(values, counts)``."""
@@ -401,14 +413,14 @@ class Folds(PassEnds, NamedEntries):
             if pairs is not None and named.keys() <= {"strict"}:
                 return pairs
         together = self._rows_together(iterables) if named.keys() <= {"strict"} else None
-        return zip(*iterables, **named) if together is None else together  # noqa: B905
+        return call_original(zip, *iterables, **named) if together is None else together
 
     def dict(self, *pairs: Any, **named: Any) -> Any:
         """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""
         if len(pairs) == 1 and not named and isinstance(pairs[0], OfPandas):
             return pairs[0].in_dict()
         if len(pairs) != 1 or named or type(pairs[0]) is not DistinctPairs:
-            return dict(*pairs, **named)
+            return call_original(dict, *pairs, **named)
         distinct = pairs[0].values
         rows = self.rows_of(SymbolicArray(distinct.column))
         assert rows is not None  # numbers in a line
@@ -457,7 +469,7 @@ class Folds(PassEnds, NamedEntries):
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
         rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
-        return Counter(*values, **named) if rows is None else count_records(rows)
+        return call_original(Counter, *values, **named) if rows is None else count_records(rows)
 
     def updated(self, counts: Any, values: Any) -> Any:
         """What a name stands for after ``counts.update(values)``, which nothing else has."""
@@ -522,7 +534,7 @@ class Folds(PassEnds, NamedEntries):
         """``iter(values)``, which is walked later."""
         rows = self.rows_of(iterable[0]) if len(iterable) == 1 else None
         if rows is None:
-            return iter(*iterable)
+            return call_original(iter, *iterable)
         return LaterRecords(rows, lambda: iterable[0])
 
     def generated(

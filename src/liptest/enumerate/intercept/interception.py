@@ -103,6 +103,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.closeness import is_close_number
 from liptest.values.draws.transforms import MATH, MATH_OF_TWO
 from liptest.values.draws.uniform import of_math
+from liptest.values.faults import call_original
 from liptest.values.lines import line_in_words
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import EntryOfRecord
@@ -586,7 +587,7 @@ def _is_close(session: Session, *arguments: Any, **options: Any) -> Any:
     close = None
     if len(arguments) == 2 and any(map(is_symbolic, arguments)):
         close = is_close_number(*arguments, **options)
-    return _ISCLOSE(*arguments, **options) if close is None else close
+    return call_original(_ISCLOSE, *arguments, **options) if close is None else close
 
 
 def _add_up(session: Session, values: Any, /) -> Any:
@@ -595,7 +596,9 @@ def _add_up(session: Session, values: Any, /) -> Any:
     are_weights = type(listed) in (list, tuple) and all(
         type(one) in (Weight, SumOfWeights) for one in listed
     )
-    return sum(listed, 0.0) if are_weights and listed else _FSUM(listed)
+    if are_weights and listed:
+        return sum(listed, 0.0)
+    return call_original(_FSUM, listed)
 
 
 @lru_cache
@@ -611,7 +614,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
             line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
             session.tree.fail(depends(session.name, f"{ZONED}: time.{name} ({line})", ZONE_ADVICE))
         if reader is None or given:
-            return original(*arguments)
+            return call_original(original, *arguments)
         line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
         imported = find_import_now(reader)
         if imported:

@@ -37,7 +37,7 @@ from liptest.values.answers.weights import log_of_total
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fill_array, make_array
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
 from liptest.values.draws.uniform import UniformValue
-from liptest.values.faults import raises_as_numpy
+from liptest.values.faults import call_original, raises_as_numpy
 from liptest.values.lines import find_place, is_ours, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
@@ -211,7 +211,7 @@ def _of_symbolic_frames(
         if not arguments and type(options.get(first)) is kind:
             arguments = (options.pop(first),)
         if not arguments or type(arguments[0]) is not kind:
-            return original(*arguments, **options)
+            return call_original(original, *arguments, **options)
         try:
             bound = signature(followed).bind(*arguments, **options)
         except TypeError:
@@ -255,7 +255,9 @@ def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any)
     made = _of_symbols(session, value) if is_list else None
     every = (*arguments, *options.values())
     has_options = any(one is not None and one is not np._NoValue for one in every)
-    return _MEAN(value, *arguments, **options) if made is None or has_options else np.mean(made)
+    if made is None or has_options:
+        return call_original(_MEAN, value, *arguments, **options)
+    return np.mean(made)
 
 
 @lru_cache
@@ -392,14 +394,14 @@ def taking_lists() -> dict[int, Any]:
 def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
         made = _of_symbols(session, value)
-        return original(value if made is None else made, *arguments, **options)
+        return call_original(original, value if made is None else made, *arguments, **options)
 
     return make
 
 
 def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
-        made = original(*arguments, **options)
+        made = call_original(original, *arguments, **options)
         if original in _UNFILLED:
             _fill_unlike_before(session, made, sys._getframe(2))
         return _with_room(session, made, original.__name__)
@@ -419,7 +421,7 @@ def leaving_unfilled() -> dict[int, Any]:
 
 def _leave_unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
-        made = original(*arguments, **options)
+        made = call_original(original, *arguments, **options)
         frame = sys._getframe(2)
         if not is_others(frame.f_globals.get("__name__")):
             _fill_unlike_before(session, made, frame)
@@ -507,7 +509,7 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
                 return row
         array = _symbolic_array(session, value)
         if array is None or more or options.keys() - {"copy"}:
-            made = original(value, dtype, *more, **options)
+            made = call_original(original, value, dtype, *more, **options)
             is_new = original is _COPYING and type(value) in (list, tuple)
             return _with_room(session, made, original.__name__) if is_new else made
         copy = options.get("copy", original is _COPYING)

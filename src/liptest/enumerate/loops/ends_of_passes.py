@@ -20,6 +20,7 @@ from liptest.enumerate.syntax.source import copy_tree, names_stored, read_source
 from liptest.enumerate.syntax.tree_pieces import FOLDS
 from liptest.values.answers.aligned import AlignedValue, ReleasedValue
 from liptest.values.array import CellStorage, SymbolicArray
+from liptest.values.faults import call_original
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord, TruthOfRecord
 
@@ -45,7 +46,7 @@ def _end(written: Any, ufunc: Any, values: tuple[Any, ...], named: dict[str, Any
     # A column itself is cut where it is compared with a constant.
     made = [value for value in values if isinstance(value, EntryOfRecord) and value.is_calculated]
     if not made or len(values) != 2 or named:
-        return written(*values, **named)
+        return call_original(written, *values, **named)
     return made[0].calculated(ufunc, *values)
 
 

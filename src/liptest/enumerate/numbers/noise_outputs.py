@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from liptest.enumerate.numbers.boxes import InBox
 from liptest.enumerate.trees.outputs import Fields, Items, Typed
 from liptest.errors import ContinuousOutputs
 from liptest.foreign import has_names
@@ -263,6 +262,8 @@ def replace_values(output: Output, number: Callable[[NoisyValue], Any]) -> Any:
 
 def replace_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     """A description of an output, with an interval for each number, in their order."""
+    from liptest.enumerate.numbers.boxes import InBox
+
     if isinstance(skeleton, InBox):
         return replace_by(skeleton.skeleton, skeleton.cut(ends))
     left = iter(ends)

@@ -37,7 +37,6 @@ from liptest.enumerate.syntax.signatures import bound_in_order
 from liptest.enumerate.syntax.source import LOOKING, FunctionSource, read_source
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.errors import LawError, LiptestError
-from liptest.mechanisms.samplers import find_declared_sampler
 
 _DRAWING = frozenset({"random", "integers", "binomial"})
 _TYPES = (bool, float, int, str, Fraction)
@@ -181,6 +180,8 @@ class SamplerLaws:
         return values[taken]
 
     def _law_of(self, function: FunctionType, given: tuple[Any, ...]) -> Outcomes | None:
+        from liptest.mechanisms.samplers import find_declared_sampler
+
         outcomes = self._enumerated(self._rewritten[function], given)
         declared = find_declared_sampler(function)
         if declared is not None and outcomes is not None:
@@ -249,6 +250,8 @@ class SamplerLaws:
 
         What its first statements do is looked at in each call.
         """
+        from liptest.mechanisms.samplers import find_declared_sampler
+
         if function not in self._samplers:
             declared = find_declared_sampler(function)
             if declared is None:

@@ -14,7 +14,6 @@ from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.trees.running import RandomFunction
 from liptest.statistics.protocol import Statistic, Values
 from liptest.statistics.sums import RecordSum
-from liptest.statistics.trusted import is_trusted
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, fill_array
 from liptest.values.protocol import is_symbolic
@@ -50,6 +49,8 @@ def is_sum_of_rows(statistic: Statistic | None) -> bool:
 
 def _find_table(statistic: Statistic) -> Values | None:
     """What every record adds to a statistic, by its value, where that is certain."""
+    from liptest.statistics.trusted import is_trusted
+
     if not isinstance(statistic, RecordSum) or not is_trusted(statistic):
         return None
     return statistic.table_of_records()

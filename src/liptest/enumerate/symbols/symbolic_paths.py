@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from liptest.data.domains import IntArray
 from liptest.mechanisms.laws import Output
@@ -17,10 +17,12 @@ from liptest.symbolic.answers import (
     ManyDifferences,
     Move,
 )
-from liptest.symbolic.curved_masses import CurvedCondition
 from liptest.symbolic.curves import Curve
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branches
+
+if TYPE_CHECKING:
+    from liptest.symbolic.curved_masses import CurvedCondition
 
 #: Pairs of neighbours, each (d,) whole numbers.
 Pairs = tuple[tuple[IntArray, IntArray], ...]

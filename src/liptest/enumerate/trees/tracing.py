@@ -112,7 +112,8 @@ class TracingTree(ChoiceTree):
     def _again(self, run: Run, output: Output) -> None:
         # Equal but not the same weights: what is compared by identity takes a short cut past us.
         self.path = [(_copy(branches), branch) for branches, branch in self.path]
-        if self._run(run) != output:
+        again = self._run(run)
+        if not (again is output or again == output):  # NaN is one object
             self._differs("the same choices led to a different output", aborts=False)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_open_unit, check_positive, quote
-from liptest.lipschitz.verdicts import QueryPlan
 from liptest.runs.driver import QueryBatch
+
+if TYPE_CHECKING:
+    from liptest.lipschitz.verdicts import QueryPlan
 
 # Probabilities such as 1 - 2/3 and 1/3 are the same number.
 _EQUAL = 1e-12
@@ -104,6 +106,8 @@ class PairTester:
         self, distribution: Distribution, *, proximity: float, failure_probability: float
     ) -> QueryPlan:
         """Raises InputError when the tester does not apply or a number is out of range."""
+        from liptest.lipschitz.verdicts import QueryPlan
+
         check_task(self, distribution, proximity, failure_probability)
         draws = self.draws_needed(
             self.detection_constant(distribution), proximity, failure_probability
@@ -188,6 +192,8 @@ class DiameterTester:
 
         Raises InputError when the tester does not apply or a number is out of range.
         """
+        from liptest.lipschitz.verdicts import QueryPlan
+
         check_task(self, distribution, proximity, failure_probability)
         numbers = proximity, failure_probability
         largest = self.largest_diameter(distribution)

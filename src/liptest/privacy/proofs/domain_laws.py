@@ -29,7 +29,6 @@ from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable, Output
 from liptest.mechanisms.neighbourhoods import covering_batches, uses_neighbours
 from liptest.privacy.comparison import ask_laws, check_same_law
 from liptest.runs.workers import has_processes, map_in_order
-from liptest.statistics.value_walks import suffix_start, values_by_block
 
 Indices = NDArray[np.int64]
 Rows = NDArray[np.int32]
@@ -227,6 +226,8 @@ def _mark(seen: NDArray[np.bool_], laws: int, first: Rows, second: Rows) -> None
 
 
 def _mark_by_blocks(domain: Domain, rows: Rows, laws: int, seen: NDArray[np.bool_]) -> None:
+    from liptest.statistics.value_walks import suffix_start
+
     start = suffix_start(domain, _BLOCK)
     blocks = rows.reshape(-1, int(domain.strides[start]) * domain.sizes[start])
     which, distinct = _distinct_blocks(blocks)
@@ -346,6 +347,8 @@ class StatisticLaws:
 
     def parts(self) -> Generator[LawsAtPoints, None, None]:
         """Each point once, in index order."""
+        from liptest.statistics.value_walks import values_by_block
+
         start = 0
         for points, values in values_by_block(self.mechanism.statistic, self.domain):
             distinct, rows = distinct_rows(values)

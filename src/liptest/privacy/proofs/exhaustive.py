@@ -33,7 +33,6 @@ from liptest.privacy.comparison import check_same_law, find_rounding
 from liptest.privacy.proofs.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, mark_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
-from liptest.statistics.trusted import is_trusted
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -445,6 +444,8 @@ class ExhaustiveSize:
 
 def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
     """Laws and pairs of an exhaustive pass."""
+    from liptest.statistics.trusted import is_trusted
+
     statistic = mechanism.statistic
     unbounded = mechanism.outputs is None and mechanism.source == "declared"
     if statistic is not None:

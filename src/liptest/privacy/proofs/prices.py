@@ -23,7 +23,6 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.proofs.unanswered import never_answered
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import Differences, ManyDifferences
-from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
 from liptest.values.reals.rounded_sums import ROUNDING
 
@@ -361,6 +360,8 @@ def _price_sampled(
 
 
 def _price(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+    from liptest.symbolic.direct_sums import price_direct_sums
+
     try:
         if isinstance(followed.differences, ManyDifferences):
             return _of_users(followed, followed.differences, way, wanted, delta)
@@ -392,6 +393,8 @@ def _of_users(
     followed: Any, many: ManyDifferences, way: str, wanted: Fraction | None, delta: Fraction
 ) -> Alignment:
     """The prices of what single rows change, added up (docs/theory/tables.md, B4)."""
+    from liptest.symbolic.direct_sums import price_many_sums
+
     goal = None if wanted is None else wanted / max(1, many.times)
     prices = [price_paths(followed.paths, part, wanted=goal) for _, part in many.parts]
     price = next((priced for priced in prices if priced.epsilon is None), None)

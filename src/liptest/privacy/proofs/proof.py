@@ -25,8 +25,6 @@ from liptest.privacy.comparison import (
     screen_pairs,
     show_loss,
 )
-from liptest.privacy.exact import DIGITS
-from liptest.privacy.exception_mass import exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
 from liptest.privacy.proofs.exhaustive import (
     ExhaustiveSize,
@@ -92,6 +90,8 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
 
 def _find_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> float | None:
     # Laws are computed once more, so only where they are few and cheap.
+    from liptest.privacy.exception_mass import exception_mass, has_count_mass
+
     earlier = verdict.exception_mass_found
     few = size.pairs <= _FEW_PAIRS and not size.through_statistic
     masses = isinstance(task.distribution, ProductDistribution)
@@ -142,6 +142,8 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
 
 def _worst_first(block: PairBlock, screened: Screened, claim: AnyClaim) -> NDArray[np.int64]:
     """What is flagged, so that one certification usually decides, and the witness tells most."""
+    from liptest.privacy.exact import DIGITS
+
     flagged = screened.flagged
     losses = screened.losses[flagged]
     if not isinstance(block.laws, LawTable) or not isinstance(claim, Claim):

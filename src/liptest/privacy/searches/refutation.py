@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
@@ -22,13 +23,11 @@ from liptest.mechanisms.base import LIGHT_RUNS, Mechanism, through_densities
 from liptest.mechanisms.laws import laws_of_one_decision, laws_on_trial
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
-from liptest.privacy.exact import ExactEpsilon, largest_over
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.proofs.exhaustive import exhaustive_size, pair_blocks
 from liptest.privacy.proofs.prices import Alignment
 from liptest.privacy.request import Task, make_refuted, make_verdict, nothing, with_paper_cost
 from liptest.privacy.searches.far_pairs import far_pairs
-from liptest.privacy.searches.lines_of_tables import Descent, list_lines
 from liptest.privacy.searches.plain_pairs import (
     DATASETS,
     Pair,
@@ -44,6 +43,9 @@ from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording.sentences import say_count
 from liptest.runs.driver import Finding, Judgement, RunOutcome
 from liptest.symbolic.work import TooDearError, limit_work
+
+if TYPE_CHECKING:
+    from liptest.privacy.exact import ExactEpsilon
 
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, of tables of real numbers, small instances, and pairs that are padded.
@@ -266,6 +268,8 @@ class _Search:
 
     def try_lines(self) -> bool:
         """``try_pairs`` with neighbours between which outputs change most."""
+        from liptest.privacy.searches.lines_of_tables import Descent, list_lines
+
         claim = self.task.claim
         if not isinstance(claim, Claim):
             return False
@@ -349,6 +353,8 @@ class _Search:
 
     def _worst_of(self, small: Domain) -> ExactEpsilon:
         # A program may look at how many records there are: its own law of each size.
+        from liptest.privacy.exact import largest_over
+
         blocks = pair_blocks(self.mechanism.afresh(), small)
         try:
             with limit_work(_WORK), closing(blocks):  # type: ignore[type-var]

@@ -13,13 +13,12 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from liptest.balls import ball, precision
 from liptest.symbolic.answers import Answer
-from liptest.symbolic.curved_masses import CurvedCondition
 from liptest.symbolic.curves import (
     AT_NUMBERS,
     Applied,
@@ -38,6 +37,9 @@ from liptest.values.answers.functions_of_answers import result_kind
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import Operation, SymbolicValue, current, is_symbolic
 from liptest.values.rounding import Near
+
+if TYPE_CHECKING:
+    from liptest.symbolic.curved_masses import CurvedCondition
 
 _ZERO, _ONE, _MINUS_ONE = (PlainNumber(Fraction(number)) for number in (0, 1, -1))
 #: Functions of NumPy and of the module math that are followed.
@@ -317,6 +319,8 @@ class CurvedValue(NoisyData):
     # ---- comparisons
 
     def compare(self, comparison: Operation, other: Any) -> Any:
+        from liptest.symbolic.curved_masses import CurvedCondition
+
         if not is_symbolic(other) and not math.isfinite(other):
             return bool(comparison(0.0, other))
         right = self._operand(other)

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
-from liptest.values.binary.sum_laws import SumLaw, sum_law
-from liptest.values.binary.sum_rows import Row, Rows, rows_of_tables
 from liptest.values.binary.truth_tables import TruthTables
 from liptest.values.branching import Branching, make_used_again_error
 from liptest.values.draws.grid import split_weights
 from liptest.values.draws.interval_points import IntervalPoints
+
+if TYPE_CHECKING:
+    from liptest.values.binary.sum_laws import SumLaw
+    from liptest.values.binary.sum_rows import Row, Rows
 
 # Kept: while a program is analysed the names may stand for something else.
 _NONZERO, _LARGER = np.nonzero, np.maximum
@@ -193,6 +195,8 @@ class BernoulliVariables:
 
         ``key`` stands for the function. Returns one of the totals that lead to its result.
         """
+        from liptest.values.binary.sum_rows import rows_of_tables
+
         constant = 0
         while True:
             rows = rows_of_tables(self.current(entries.flat()))
@@ -233,6 +237,8 @@ class BernoulliVariables:
         return match if match and len(match.numbers) == len(group.law.parts) else None
 
     def _new_group(self, rows: Rows) -> Match | None:
+        from liptest.values.binary.sum_laws import sum_law
+
         law = sum_law(rows.key(self.zeros, self.ones))
         if law is None:
             return None
@@ -246,6 +252,8 @@ class BernoulliVariables:
 
     def _settle_groups(self, rows: Rows) -> tuple[int, TruthTables]:
         """Choose the sums of all rows in groups; their total, and the rows that are left."""
+        from liptest.values.binary.sum_rows import Rows
+
         by_group: dict[int, list[Row]] = {}
         for row in rows.listed():
             by_group.setdefault(self._common_group(row), []).append(row)

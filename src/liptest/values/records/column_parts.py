@@ -93,7 +93,11 @@ class ColumnInParts(RecordStorage):
     def _copy_at(self, index: Any) -> Self:
         """The records at the places of an array, or of truths, that the program names."""
         self.refuse_places()
-        part = self.part_at(find_part(positions_at(np.asarray(self.answers.positions), index)))
+        positions = positions_at(np.asarray(self.answers.positions), index)
+        places = find_part(positions)
+        if places is None and positions.size:
+            self.refuse("an index that has a record twice", "weigh the records: np.dot(times, data)")
+        part = self.part_at(places)
         part.copy_entries()
         return part
 

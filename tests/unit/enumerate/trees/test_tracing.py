@@ -178,3 +178,17 @@ def test_what_is_no_dataset_is_named(tmp_path: Any, capsys: Any) -> None:
     for text in ("", "1,x", "1,,0"):
         assert main(["law", "v.py:f", "--dataset", text]) == 2
         assert f"dataset={text!r} must be numbers" in capsys.readouterr().err
+
+
+def test_an_output_that_is_not_a_number_has_a_trace() -> None:
+    weights = np.array([1.0, math.inf] * 5)
+
+    @lt.mechanism
+    def product(data: Any, rng: Any) -> Any:
+        return weights @ data * rng.integers(1, 3)
+
+    choices = product.trace(np.zeros(10, dtype=np.int64), math.nan)
+    assert choices is not None
+    assert math.isnan(product.replay(np.zeros(10, dtype=np.int64), choices))
+    verdict = lt.check_privacy(product, lt.Hypercube(10), epsilon=1, seed=1)
+    assert str(verdict.decision) == "NO"  # 0 times infinity; ones alone have an infinite sum

@@ -1,0 +1,78 @@
+"""What a function raises that we stand in for is an output of the program, and never a fault."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import heapq
+import math
+import operator
+import statistics
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from tests.unit.written_programs import program
+
+PEOPLE = lt.RecordGrid([3] * 500)
+PROGRAM = """scored = []
+for kind in range(3):
+    scored.append((data == kind).sum() + rng.laplace(scale=2))
+if rng.random() < 0.5:
+    return {raising}
+return scored"""
+MODULES = (collections, functools, heapq, math, operator, statistics)
+#: One for each function that has a stand-in; what is raised stands in Python's documentation.
+RAISING = {
+    "scored[3]": IndexError,
+    "{1: 2}[3]": KeyError,
+    "sorted([(x, 1) for x in scored])[5]": IndexError,
+    "max([])": ValueError,
+    "max(1, 'a')": TypeError,
+    "max(scored, key=5)": TypeError,
+    "sorted([1, 'a'])": TypeError,
+    "sum(['a'])": TypeError,
+    "list(zip(scored, [1], strict=True))": ValueError,
+    "list(5)": TypeError,
+    "tuple(5)": TypeError,
+    "dict([(1, 2, 3)])": ValueError,
+    "iter(5)": TypeError,
+    "any(5)": TypeError,
+    "all(5)": TypeError,
+    "len(5)": TypeError,
+    "len(set(5))": TypeError,
+    "collections.Counter(5)": TypeError,
+    "functools.reduce(operator.add, [])": TypeError,
+    "heapq.nlargest('a', [1])": TypeError,
+    "heapq.nlargest(1, [])[0]": IndexError,
+    "statistics.median([])": ValueError,
+    "statistics.fmean([])": ValueError,
+    "math.fsum(['a'])": TypeError,
+    "np.argmax([])": ValueError,
+    "np.mean(['a'])": TypeError,
+    "np.array([1, 2])[5]": IndexError,
+}
+
+
+def write(raising: str) -> Any:
+    return program(
+        PROGRAM.format(raising=raising), **{module.__name__: module for module in MODULES}
+    )
+
+
+@pytest.mark.parametrize("raising", RAISING)
+def test_an_error_of_the_original_is_an_output(raising: str) -> None:
+    verdict = lt.check_privacy(write(raising), PEOPLE, epsilon=1, floats="ideal", seed=1)
+    assert str(verdict.decision) == "YES", verdict
+    assert verdict.method == "alignment"
+
+
+@pytest.mark.parametrize("raising", RAISING)
+def test_python_raises_it(raising: str) -> None:
+    mech, zeros = write(raising), np.zeros(500, dtype=np.int64)
+    rng = SimpleNamespace(laplace=lambda scale: 0.0, random=lambda: 0.0)
+    with pytest.raises(RAISING[raising]):
+        mech(zeros, rng)
