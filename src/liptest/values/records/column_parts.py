@@ -96,7 +96,7 @@ class ColumnInParts(RecordStorage):
         positions = positions_at(np.asarray(self.answers.positions), index)
         places = find_part(positions)
         if places is None and positions.size:
-            self.refuse("an index that has a record twice", "weigh the records: np.dot(times, data)")
+            self.refuse("an index that has a record twice", "weigh them: np.dot(times, data)")
         part = self.part_at(places)
         part.copy_entries()
         return part
