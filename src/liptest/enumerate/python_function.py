@@ -273,7 +273,6 @@ class PythonFunction(Mechanism):
         return copy_with(self.within(runs), _tree=LightTree, has_trace=False)
 
     def telling_words(self) -> PythonFunction | None:
-
         if self.outputs is not None or self.typed_outputs:
             return None
         made = tell_texts_by_words(self.function)

@@ -13,8 +13,10 @@ import os
 import random
 import re
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -39,8 +41,6 @@ _LIBRARIES = (
 # Their code raises what it raises without us.
 _DRAWING = frozenset(map(inspect.getfile, (random, secrets)))
 _AS_NUMPY: set[CodeType] = set()
-# Calls of originals: what they raise is the program's, whatever it is.
-_AS_WRITTEN: set[CodeType] = set()
 # What neither NumPy nor random raises on wrong arguments.
 _NEVER_OF_NUMPY = (AssertionError, NameError, KeyError, NotImplementedError)
 
@@ -52,11 +52,11 @@ def raises_as_numpy(function: F) -> F:
 
 
 def call_original(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-    """What a function gives, or raises, that the program calls and that we stand in for."""
+    """What a function gives, or raises, that the program calls and that we stand in for.
+
+    What it raises of an object of liptest, whose class it names, is a fault all the same.
+    """
     return function(*arguments, **named)
-
-
-_AS_WRITTEN.add(call_original.__code__)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -140,10 +140,11 @@ def _find_fault(error: BaseException, exported: bool) -> Fault | None:
     named = _names_a_class(error) or (exported and _was_read_only(error))
     if not frames or not (named or _is_ours(frames[-1][0])):
         return None
-    is_theirs = frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY)
-    if not named and (is_theirs or frames[-1][0] in _AS_WRITTEN):
-        return None
     code, line = frames[-1]
+    if not named and code is call_original.__code__ and not _names_our_class(error):
+        return None
+    if not named and code in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
+        return None
     raised_at = "" if is_program(code) else f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
     return Fault(error, *place_raised(error), raised_at)
 
@@ -161,6 +162,28 @@ def _names_a_class(error: BaseException) -> bool:
         return True  # with arguments that it does not take, and others may
     return _OF_OBJECTS.search(words) is not None or any(
         f"'{name}'" in words for name in (*STANDING_FOR_NUMBERS, _LEFT_TO_US)
+    )
+
+
+def _names_our_class(error: BaseException) -> bool:
+    """Whether an error says the name of any class of liptest."""
+    try:
+        words = re.findall(r"\w+", str(error))
+    except Exception:
+        return True
+    return not _names_of_classes(len(sys.modules)).isdisjoint(words)
+
+
+@lru_cache(maxsize=1)
+def _names_of_classes(modules: int) -> frozenset[str]:
+    """The names of all classes of liptest, where so many modules are loaded."""
+    package = errors.__name__.partition(".")[0]
+    ours = [own for name, own in list(sys.modules.items()) if name.partition(".")[0] == package]
+    return frozenset(
+        name
+        for module in ours
+        for name, value in list(vars(module).items())
+        if isinstance(value, type) and value.__module__ == module.__name__
     )
 
 

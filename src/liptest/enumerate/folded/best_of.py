@@ -97,10 +97,9 @@ class RankedEntries:
         self._descends = descends
 
     def __getitem__(self, index: Any) -> Any:
-        call_original(operator.getitem, self._entries, index)
-        ranks = range(len(self._entries))[:: -1 if self._descends else 1]
-        asked = ranks[index]
-        if isinstance(asked, range):
+        ranks = list(range(len(self._entries))[:: -1 if self._descends else 1])
+        asked = call_original(operator.getitem, ranks, index)  # with the errors of a list
+        if isinstance(asked, list):
             return [self._entries[self._ranking.place(rank)] for rank in asked]
         return self._entries[self._ranking.place(asked)]
 

@@ -17,13 +17,13 @@ from liptest.enumerate.folded.record_counts import Counts
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
 from liptest.enumerate.syntax.post_processing import Tail
 from liptest.enumerate.syntax.pure_code import NUMBERS
+
+# They register their functions.
 from liptest.values.answers import answers_beside, norm_choices  # noqa: F401
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.flips import CoinFunctions, place_by_floats, place_by_scores
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import RecordPlaces
-
-# They register their functions.
 from liptest.values.faults import call_original
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import CountsRows

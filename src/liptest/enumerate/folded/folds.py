@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import heapq
 import math
 import operator
 import statistics
@@ -252,11 +253,8 @@ class Folds(PassEnds, NamedEntries):
 
     def fsum(self, values: Any) -> Any:
         """``math.fsum(values)``."""
-        return (
-            call_original(math.fsum, values)
-            if self.rows_of(values) is None
-            else self.sum(values, 0.0)
-        )
+        is_plain = self.rows_of(values) is None
+        return call_original(math.fsum, values) if is_plain else self.sum(values, 0.0)
 
     def mean(self, values: Any) -> Any:
         """``statistics.mean(values)`` of numbers; of NumPy's whole ones it cuts off the mean."""
@@ -374,16 +372,18 @@ class Folds(PassEnds, NamedEntries):
 
     def nlargest(self, n: Any, values: Any, key: Any = None) -> Any:
         """``heapq.nlargest(n, values)``."""
-        return self._first_ranks(n, values, key, descends=True)
+        return self._first_ranks(heapq.nlargest, n, values, key)
 
     def nsmallest(self, n: Any, values: Any, key: Any = None) -> Any:
         """``heapq.nsmallest(n, values)``."""
-        return self._first_ranks(n, values, key, descends=False)
+        return self._first_ranks(heapq.nsmallest, n, values, key)
 
-    def _first_ranks(self, n: Any, values: Any, key: Any, *, descends: bool) -> Any:
+    def _first_ranks(self, written: Any, n: Any, values: Any, key: Any) -> Any:
+        if not isinstance(n, (int, np.integer)):
+            return call_original(written, n, values, key)
         named = {} if key is None else {"key": key}
-        n = max(call_original(operator.index, n), 0)
-        return self.sorted(values, by_rank=True, reverse=descends, **named)[:n]
+        descends = written is heapq.nlargest
+        return self.sorted(values, by_rank=True, reverse=descends, **named)[: max(n, 0)]
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""

@@ -25,7 +25,7 @@ from liptest.enumerate.records.factored_passes import PartsTree
 from liptest.enumerate.records.note_lists import Notes
 from liptest.enumerate.records.note_tails import NoteTail, NotTold, ToldNotes, compile_tail
 from liptest.enumerate.records.note_totals import NoteTotals, Steps
-from liptest.enumerate.trees.outputs import Items, Typed, canonical_output
+from liptest.enumerate.trees.outputs import Items, Typed, are_same, canonical_output
 from liptest.enumerate.trees.running import Run
 from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.base import Mechanism, MechanismWrapper
@@ -313,7 +313,7 @@ def _output_at(template: Any, at: dict[Steps, int]) -> Output:
 def _pin(template: Any, output: Any, left: dict[Steps, set[int]]) -> None:
     """Leave the values of counts that this output may come of."""
     if type(template) is PlaceOfTotal:
-        fits = {k for k, one in enumerate(template.outcomes) if _is_same(one, output)}
+        fits = {k for k, one in enumerate(template.outcomes) if are_same(one, output)}
         left[template.steps] = left.get(template.steps, fits) & fits
     elif type(template) is tuple:
         for part, own in zip(template, output, strict=True):
@@ -327,7 +327,7 @@ def _pin(template: Any, output: Any, left: dict[Steps, set[int]]) -> None:
 def _may_be(template: Any, output: Any) -> bool:
     """Whether some values of the counts lead to an output."""
     if type(template) is PlaceOfTotal:
-        return any(_is_same(one, output) for one in template.outcomes)
+        return any(are_same(one, output) for one in template.outcomes)
     if type(template) is tuple:
         is_tuple = type(output) is tuple and len(output) == len(template)
         return is_tuple and all(map(_may_be, template, output))
@@ -335,11 +335,7 @@ def _may_be(template: Any, output: Any) -> bool:
         values = dict(output.items) if type(output) is Items else {}
         is_dict = values.keys() == {key for key, _ in template.entries}
         return is_dict and all(_may_be(part, values[key]) for key, part in template.entries)
-    return _is_same(template, output)
-
-
-def _is_same(one: Output, other: Output) -> bool:
-    return one is other or one == other
+    return are_same(template, output)
 
 
 def _find_events(template: Any, notes: list[Output], count: int) -> dict[Output, frozenset[Output]]:

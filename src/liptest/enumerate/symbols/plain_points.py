@@ -31,7 +31,7 @@ from liptest.enumerate.symbols.symbolic_paths import (
 )
 from liptest.enumerate.syntax.post_processing import Tail, place_of_cut
 from liptest.enumerate.trees.choice_tree import Abort, differing
-from liptest.enumerate.trees.outputs import forget_names
+from liptest.enumerate.trees.outputs import are_same, forget_names
 from liptest.enumerate.trees.running import RandomFunction, Run
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
@@ -253,8 +253,7 @@ def _check_point(
         with session.real_floats():
             answer = plain._run(again)
         replay.check_all_drawn(name)
-        is_same = answer is expected or answer == expected
-        if not is_same and forget_names(answer) != forget_names(expected):
+        if not are_same(answer, expected) and forget_names(answer) != forget_names(expected):
             raise _differs(program, "answers otherwise")
     finally:
         plain.close()

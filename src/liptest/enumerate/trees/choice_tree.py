@@ -23,6 +23,7 @@ import numpy as np
 from flint import arb
 
 from liptest.enumerate.numbers.noise_outputs import density_leaf
+from liptest.enumerate.trees.outputs import are_same
 from liptest.enumerate.trees.repeated_leaves import KeptLeaves
 from liptest.enumerate.trees.sums import LawSum, multiply_all
 from liptest.enumerate.watch.run_watch import (
@@ -426,7 +427,7 @@ class ChoiceTree:
         """Run a leaf again. NonDeterministicError when its output is another one."""
         self.path = list(path)
         again = self._run(run)
-        if len(self.path) != len(path) or not (again is output or again == output):
+        if len(self.path) != len(path) or not are_same(again, output):
             self._differs("the same choices led to a different output", aborts=False)
 
     def close(self) -> None:

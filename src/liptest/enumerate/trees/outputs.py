@@ -151,6 +151,11 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
     return _hashable(output, name) if contained is None else contained
 
 
+def are_same(one: Output, other: Output) -> bool:
+    """Whether two canonical outputs are one; every NaN is the same object."""
+    return one is other or one == other
+
+
 def _check_attributes(output: Any, kind: type, name: str) -> None:
     """Refuse what holds more than it is compared by: attributes, or numbers under a mask."""
     if kind in _HOLDING or isinstance(output, Enum):

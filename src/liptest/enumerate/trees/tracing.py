@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from liptest.enumerate.trees.choice_tree import MAX_CHOICES, Abort, ChoiceTree
+from liptest.enumerate.trees.outputs import are_same
 from liptest.errors import InputError, LiptestError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
@@ -112,8 +113,7 @@ class TracingTree(ChoiceTree):
     def _again(self, run: Run, output: Output) -> None:
         # Equal but not the same weights: what is compared by identity takes a short cut past us.
         self.path = [(_copy(branches), branch) for branches, branch in self.path]
-        again = self._run(run)
-        if not (again is output or again == output):  # NaN is one object
+        if not are_same(self._run(run), output):
             self._differs("the same choices led to a different output", aborts=False)
 
 

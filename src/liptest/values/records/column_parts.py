@@ -95,8 +95,11 @@ class ColumnInParts(RecordStorage):
         self.refuse_places()
         positions = positions_at(np.asarray(self.answers.positions), index)
         places = find_part(positions)
-        if places is None and positions.size:
-            self.refuse("an index that has a record twice", "weigh them: np.dot(times, data)")
+        if places is None and positions.ndim == 1 and positions.size:
+            self.refuse(
+                "a use that looks at single records, one of them twice",
+                "take each once, or weigh them by public numbers: np.dot(times, data)",
+            )
         part = self.part_at(places)
         part.copy_entries()
         return part

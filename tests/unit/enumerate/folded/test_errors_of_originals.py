@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.folded.best_of import RankedEntries
+from liptest.enumerate.folded.folds import Folds
+from liptest.values.faults import call_original, fault_in
 from tests.unit.written_programs import program
 
 PEOPLE = lt.RecordGrid([3] * 500)
@@ -76,3 +79,24 @@ def test_python_raises_it(raising: str) -> None:
     rng = SimpleNamespace(laplace=lambda scale: 0.0, random=lambda: 0.0)
     with pytest.raises(RAISING[raising]):
         mech(zeros, rng)
+
+
+OF_OURS = {
+    "length": (len, RankedEntries([3, 4], [], descends=False)),
+    "order": (sorted, [RankedEntries([], [], descends=True)] * 2),
+    "key": (operator.getitem, {}, RankedEntries),
+}
+
+
+@pytest.mark.parametrize("call", OF_OURS.values(), ids=OF_OURS)
+def test_an_error_that_names_a_class_of_ours_is_a_fault(call: tuple[Any, ...]) -> None:
+    with pytest.raises((TypeError, KeyError)) as raised:
+        call_original(*call)
+    assert fault_in(raised.value, None) is not None
+
+
+@pytest.mark.parametrize("function", [heapq.nlargest, heapq.nsmallest])
+def test_a_number_that_heapq_takes_and_a_slice_does_not_is_its_own(function: Any) -> None:
+    stand_in = getattr(Folds(lambda value: None), function.__name__)
+    assert stand_in(1.0, [3, 5, 4]) == function(1.0, [3, 5, 4])
+    assert stand_in(2, [3, 5, 4])[:2] == function(2, [3, 5, 4])

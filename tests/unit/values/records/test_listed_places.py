@@ -137,6 +137,13 @@ def test_what_is_not_followed_is_not_proved(expression: Callable[[Any], Any]) ->
     assert found.price is None or math.isinf(found.epsilon)
 
 
+def test_an_index_is_refused_by_its_own_reason() -> None:
+    twice = price_of([lambda data: data[[1, 1]].sum()], lt.Hypercube(8))
+    assert "one of them twice" in twice.reason
+    grid = price_of([lambda data: data[[[1, 2], [3, 4]]].sum()], lt.Hypercube(8))
+    assert "twice" not in grid.reason
+
+
 def test_too_many_weights_are_refused() -> None:
     count = MOST_WEIGHTS + 2
     found = price_of([lambda data: np.arange(count) @ data], lt.Hypercube(count))
