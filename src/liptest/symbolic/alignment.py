@@ -96,9 +96,10 @@ def _find_price(
     path: AlignedPath, differences: Differences, wanted: Fraction | None, reader: RowReader
 ) -> tuple[Total, str]:
     """The price of one path; why there is none."""
-    if len(path.conditions) >= LONG:
-        long = find_long_shift(path, differences.bounds)
-        if long and (not any(differences.rows) or (wanted is not None and long.price <= wanted)):
+    long = find_long_shift(path, differences.bounds) if len(path.conditions) >= LONG else None
+    if long is not None:
+        is_cheap = wanted is not None and long.price <= wanted
+        if is_cheap or not (any(differences.rows) or long.has_order):
             return Total(long.price, long.move, (long,)), ""
     blocks, conditions, equations = find_blocks(path, reader)
     for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):

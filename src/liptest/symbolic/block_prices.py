@@ -18,7 +18,7 @@ from liptest.symbolic.forms import Rational, lean
 from liptest.symbolic.linear_programs import ShiftBound, ShiftProgram, Shifts, find_shifts
 from liptest.symbolic.long_paths import LongShift
 from liptest.symbolic.path_programs import Block, PathRow
-from liptest.symbolic.robust_shifts import RobustShift, find_robust_shift
+from liptest.symbolic.robust_shifts import RobustShift, find_robust_shifts
 from liptest.symbolic.shifts import ShiftCost, total_price
 
 #: Corners of a box, or whole points in it, that are tried one by one.
@@ -200,12 +200,12 @@ def _count(core: Differences, block: Block) -> int:
 
 
 def _robust(block: Block, differences: Differences) -> Total:
-    robust = find_robust_shift(block, differences)
-    if robust is None:
-        return Total(None, _hopeless_move(block, differences))
-    sloping = _price_of_slopes(block, robust, differences)
-    price = None if sloping.price is None else robust.price + sloping.price
-    return Total(price, robust.move, (BlockShift(block, robust.move, robust),))
+    totals = []
+    for robust in find_robust_shifts(block, differences):
+        sloping = _price_of_slopes(block, robust, differences)
+        price = None if sloping.price is None else robust.price + sloping.price
+        totals.append(Total(price, robust.move, (BlockShift(block, robust.move, robust),)))
+    return min(totals, key=_size) if totals else Total(None, _hopeless_move(block, differences))
 
 
 def _hopeless_move(block: Block, differences: Differences) -> Move:

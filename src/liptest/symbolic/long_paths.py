@@ -36,6 +36,8 @@ class LongShift:
     price: Fraction
     constants: Shifts
     move: Move
+    #: Whether an answer must stay above some sums and below others: slopes may cost less.
+    has_order: bool = False
 
     def shifts(self) -> Shifts:
         """At every difference."""
@@ -86,7 +88,14 @@ def find_long_shift(path: AlignedPath, bounds: Mapping[int, Rational]) -> LongSh
     price = total_price({int(v): cost for v, cost in zip(used, costs, strict=True)}, moved)
     if price is None:
         return None
-    return LongShift(price, moved, _move(path, terms, solution[1], bounds))
+    move = _move(path, terms, solution[1], bounds)
+    return LongShift(price, moved, move, _is_on_both_sides(terms, is_answer))
+
+
+def _is_on_both_sides(terms: _Terms, is_answer: NDArray[np.bool_]) -> bool:
+    """Whether an answer has a factor above 0 and one below 0."""
+    ups, downs = (terms.variables[sign * terms.factors > 0] for sign in (1, -1))
+    return bool(is_answer[np.intersect1d(ups, downs)].any())
 
 
 def _terms(path: AlignedPath) -> _Terms | None:

@@ -25,6 +25,7 @@ from liptest.symbolic.exponential_polynomials import (
     from_list,
 )
 from liptest.symbolic.forms import Constraint
+from liptest.symbolic.gumbel_orders import probability_of_order
 from liptest.symbolic.noise import Noise, noise_law
 from liptest.symbolic.paired_noise import PairedNoise, pair_noise
 from liptest.symbolic.work import spend
@@ -181,7 +182,12 @@ class System:
         Exactly 0 iff that is impossible (of measure 0 for continuous noise); else its relative
         radius is at most 1e-13. Raises UnsupportedForm and SymbolicError.
         """
-        noises, parts, _ = self._parts(constraints)
+        listed = list(constraints)
+        with precision(_PRECISIONS[0]):
+            of_order = probability_of_order(self.noises, listed)
+        if of_order is not None and of_order.rel_accuracy_bits() >= _ACCURACY:
+            return of_order
+        noises, parts, _ = self._parts(listed)
         if parts is None:
             return arb(0)
         with precision(_PRECISIONS[0]):

@@ -2,12 +2,13 @@
 
 Where the answers are many, the differences are too many to be tried one by one. The shift
 s = s0 + S t serves all of them: S where equations force it, s0 as large as the worst difference
-of each condition asks. Every such shift is a proof; another one may be cheaper.
+of each condition asks. Every such shift is a proof; another one may be cheaper: where a noisy
+answer is below some others and above the rest, its noise may take back what its answer moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,11 +30,21 @@ class RobustShift:
     move: Move
 
 
-def find_robust_shift(block: Block, differences: Differences) -> RobustShift | None:
-    """A cheap one; None where none is found."""
-    slopes = _find_forced_slopes(block, differences)
-    if slopes is None:
-        return None
+def find_robust_shifts(block: Block, differences: Differences) -> Iterator[RobustShift]:
+    """Cheap ones, the likely cheapest first; none where none is found."""
+    forced = _find_forced_slopes(block, differences)
+    if forced is None:
+        return
+    for slopes in (forced, *_find_slopes_of_orders(block, differences, forced)):
+        found = _find_constants(block, differences, slopes)
+        if found is not None:
+            yield found
+
+
+def _find_constants(
+    block: Block, differences: Differences, slopes: dict[int, Factors]
+) -> RobustShift | None:
+    """The cheapest constants beside these slopes."""
     variables = sorted(block.costs)
     at = {v: number for number, v in enumerate(variables)}
     at_least, moved = [], []
@@ -45,8 +56,9 @@ def find_robust_shift(block: Block, differences: Differences) -> RobustShift | N
             moved.append(left)
     for v, slope in slopes.items():
         if block.costs[v].left is None:
+            # That a shift is to the right does not say where it is dear.
             at_least.append(ShiftBound(((at[v], 1),), differences.largest(_negative(slope))))
-            moved.append(slope)
+            moved.append({})
     exactly = tuple(ShiftBound(_renumber(row, at), 0) for row in block.equations)
     costs = tuple(block.costs[v] for v in variables)
     proposal = find_shifts(ShiftProgram(costs, tuple(at_least), exactly))
@@ -56,6 +68,35 @@ def find_robust_shift(block: Block, differences: Differences) -> RobustShift | N
     price = total_price(block.costs, constants)
     move = _dear_move(moved, proposal.weights, slopes, differences)
     return None if price is None else RobustShift(price, constants, slopes, move)
+
+
+def _find_slopes_of_orders(
+    block: Block, differences: Differences, forced: Mapping[int, Factors]
+) -> Iterator[dict[int, Factors]]:
+    """Slopes that take back what noisy answers move which are below some and above others.
+
+    First of these alone, then of all that are above others, too.
+    """
+    signs: dict[int, set[bool]] = {}
+    own: dict[int, dict[int, Rational]] = {}
+    for row in block.conditions:
+        answers = dict(row.answers)
+        for v, factor in row.noise:
+            beside = {i: lean(Fraction(by) / factor) for i, by in answers.items()}
+            earlier = own.setdefault(v, beside)
+            own[v] = {i: by for i, by in earlier.items() if beside.get(i) == by}
+            signs.setdefault(v, set()).add(factor > 0)
+    equal = {v for row in block.equations for v, _ in row.noise}
+    may_slope = {
+        v: _negative(answers)
+        for v, answers in own.items()
+        if answers and v not in equal and _may_slope(block.costs[v], answers, differences)
+    }
+    between = {v: slope for v, slope in may_slope.items() if len(signs[v]) > 1}
+    if between:
+        yield {**forced, **between}
+        above = {v: slope for v, slope in may_slope.items() if True in signs[v]}
+        yield {**forced, **above}
 
 
 def _find_forced_slopes(block: Block, differences: Differences) -> dict[int, Factors] | None:

@@ -26,11 +26,10 @@ import numpy as np
 
 from liptest.values.answers.ranked_places import RankedPlace, Ranking
 from liptest.values.array import Cells, SymbolicArray, cells_of, fill_array, make_array, make_model
-from liptest.values.booleans import decide, find_truth
-from liptest.values.chosen_places import find_bit_places
 from liptest.values.closeness import is_close
 from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.faults import raises_as_numpy
+from liptest.values.found_truths import count_truths, first_where, places_where
 from liptest.values.lines import find_asking_line
 from liptest.values.ordering import MOST_SORTED, find_order, place_of_largest
 from liptest.values.protocol import (
@@ -276,7 +275,28 @@ def _extreme(sign: int) -> Callable[[Cells], Any]:
     return lambda lane: lane[place_of_largest(lane, sign)]
 
 
-_sum = follows(np.sum)(_reducing(sum_cells, np.sum))
+_sum_up = _reducing(sum_cells, np.sum)
+
+
+@follows(np.sum)
+def _sum(array: Any, *arguments: Any, **options: Any) -> Any:
+    if (
+        type(array) is SymbolicArray
+        and array.dtype == np.bool_
+        and _is_plain_call(arguments, options)
+    ):
+        cells = cells_of(array)
+        if not _is_followed(cells):
+            return count_truths(array, cells, np.int64)
+    return _sum_up(array, *arguments, **options)
+
+
+def _is_plain_call(arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a reduction of all entries is asked for, with nothing else said."""
+    given = (*arguments, *options.values())
+    return all(option is None or option is _NO_VALUE for option in given)
+
+
 _mean = follows(np.mean)(_reducing(lambda lane: sum_cells(lane) / len(lane), np.mean))
 _max = follows(*names_of_numpy("max", "amax"))(_reducing(_extreme(1), np.max))
 _min = follows(*names_of_numpy("min", "amin"))(_reducing(_extreme(-1), np.min))
@@ -287,13 +307,6 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
     if ord != 1 or axis is not None or keepdims or np.ndim(make_model(array)) != 1:
         return NOT_ANSWERED
     return np.sum(np.abs(np.asarray(array) if type(array) is list else array))
-
-
-def _first_where(cells: Cells, wanted: bool) -> int | None:
-    """The first place in line with an outcome; nothing after it is looked at."""
-    return next(
-        (k for k, cell in enumerate(cells.flat) if decide(find_truth(cell)) is wanted), None
-    )
 
 
 def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
@@ -309,12 +322,12 @@ def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any])
             return NOT_ANSWERED
         cells = cells_of(array)
         if axis is None and (keepdims is _NO_VALUE or not keepdims):
-            return np.bool_(answer(_first_where(cells, wanted)))
+            return np.bool_(answer(first_where(cells, wanted)))
         keep = {} if keepdims is _NO_VALUE else {"keepdims": keepdims}
         model = function(np.ones(cells.shape, np.bool_), axis=axis, **keep)
         lanes = cells.reshape(1, -1) if axis is None else np.moveaxis(cells, axis, -1)
         lanes = lanes.reshape(-1, lanes.shape[-1])
-        answers = [answer(_first_where(lane, wanted)) for lane in lanes]
+        answers = [answer(first_where(lane, wanted)) for lane in lanes]
         return np.array(answers, dtype=np.bool_).reshape(np.shape(model))
 
     return search
@@ -339,7 +352,7 @@ def _place(sign: int, function: Any) -> Handler:
                 or not cells.size
             ):
                 return NOT_ANSWERED
-            return np.intp(_first_where(cells, sign > 0) or 0)
+            return np.intp(first_where(cells, sign > 0) or 0)
         return by_value(array, axis=axis, out=out, **options)
 
     return place
@@ -355,20 +368,11 @@ follows(np.argmin)(_place(-1, np.argmin))
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return NOT_ANSWERED
-    count = sum(decide(find_truth(cell)) for cell in cells_of(array).flat)
-    return type(np.count_nonzero(np.zeros(1)))(count)
+    return count_truths(array, cells_of(array), type(np.count_nonzero(np.zeros(1))))
 
 
 def _of_truths(function: Any) -> Handler:
-    def of_truths(array: Any) -> Any:
-        places = find_bit_places(array) if function is not np.argwhere else None
-        if places is not None:
-            return places if function is np.flatnonzero else (places,)
-        cells = cells_of(array)
-        plain = [decide(find_truth(cell)) for cell in cells.flat]
-        return function(np.array(plain, dtype=np.bool_).reshape(cells.shape))
-
-    return of_truths
+    return lambda array: places_where(function, array)
 
 
 for _function in names_of_numpy("nonzero", "flatnonzero", "argwhere"):

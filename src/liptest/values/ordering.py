@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import partial
 from itertools import chain, pairwise, permutations
@@ -28,12 +29,21 @@ def place_of_largest(lane: Any, sign: int) -> int:
     for place, entry in enumerate(lane):
         if is_nan(entry):
             return place
-    pair = _as_sums(lane)
+    infinite = {k for k, entry in enumerate(lane) if _is_infinite(entry)}
+    places = [k for k in range(len(lane)) if k not in infinite]
+    pair = _as_sums([lane[k] for k in places]) if places else None
     if pair is None:
         return _largest_one_by_one(lane, sign)
+    largest = [k for k in infinite if bool(lane[k] > 0) is (sign > 0)]
+    if largest or len(places) == 1:
+        return min(largest, default=places[0])
     run, forms = pair
     sums = [run.current(form if sign > 0 else -form) for form in forms]
-    return run.first_of(sums, partial(_is_first, sums))
+    return places[run.first_of(sums, partial(_is_first, sums))]
+
+
+def _is_infinite(entry: Any) -> bool:
+    return isinstance(entry, float) and not is_symbolic(entry) and math.isinf(entry)
 
 
 def find_order(lane: Any) -> list[int]:

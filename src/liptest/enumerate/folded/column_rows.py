@@ -25,6 +25,7 @@ from liptest.values.answers.flips import CoinFunctions, place_by_floats, place_b
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.faults import call_original
+from liptest.values.found_truths import find_length_of_places
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import CountsRows
 from liptest.values.pandas.record_series import RecordSeries
@@ -146,6 +147,9 @@ def find_length(value: Any) -> Any:
         return value.how_many()
     if isinstance(value, ByKey):
         return value.count_groups()
+    places = find_length_of_places(value)
+    if places is not None:
+        return places
     return value.count_rows() if isinstance(value, CountsRows) else call_original(len, value)
 
 

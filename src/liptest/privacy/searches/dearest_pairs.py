@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,9 @@ from liptest.symbolic.forms import Form
 from liptest.symbolic.probability import System
 from liptest.values.answers.decisions import holds_at
 
+# Steps of the dearest move from all answers 0.
+_STEPS = (0, 1, 2, 4, 8, 16, 32, 64, 1 << 10, 1 << 20)
+
 
 @dataclass(frozen=True)
 class BothEnds:
@@ -41,29 +45,71 @@ class BothEnds:
     witness: PrivacyWitness
 
 
+@dataclass(frozen=True)
+class _Dearest:
+    """The dearest path and its price, and the output that no other run has."""
+
+    path: AlignedPath
+    price: Price
+    output: Output
+
+
+def _find_dearest(mechanism: Mechanism, domain: Answers) -> _Dearest | None:
+    followed = mechanism.align_paths(domain, way="branches")
+    if followed is None or not followed.paths or not _is_plain(followed):
+        return None
+    price = price_paths(followed.paths, followed.differences)
+    path = followed.paths[price.path]
+    output = followed.alone(path)
+    if output is None or any(isinstance(noise, Answer) and noise.function for noise in path.noises):
+        return None
+    return _Dearest(path, price, output[0])
+
+
 def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
     """The price of the dearest path and the loss of its output; None where that is not seen."""
-    try:
-        followed = mechanism.align_paths(domain, way="branches")
-        if followed is None or not followed.paths or not _is_plain(followed):
+    with suppress(LiptestError):
+        dearest = _find_dearest(mechanism, domain)
+        if dearest is None:
             return None
-        price = price_paths(followed.paths, followed.differences)
-        path = followed.paths[price.path]
-        output = followed.alone(path)
-        if output is None or any(
-            isinstance(noise, Answer) and noise.function for noise in path.noises
-        ):
-            return None
-        for pair in _pairs(path, price, domain):
-            balls = tuple(probability_of_path(path, side) for side in pair)
-            witness = _witness(pair, output[0], *balls)
+        price = dearest.price
+        for pair in _pairs(dearest.path, price, domain):
+            balls = tuple(probability_of_path(dearest.path, side) for side in pair)
+            witness = _witness(pair, dearest.output, *balls)
             if price.epsilon is not None:
                 return BothEnds(float_above(price.epsilon), witness)
             if math.isinf(witness.loss_lower):
                 return BothEnds(math.inf, witness)
-    except LiptestError:
-        pass
     return None
+
+
+def find_violation(mechanism: Mechanism, domain: Answers, claim: Claim) -> PrivacyWitness | None:
+    """The output of the dearest path where it breaks a claim, not further out than that asks for.
+
+    None where none is seen, and for a claim with a delta: far out all probabilities are small.
+    """
+    if claim.delta:
+        return None
+    with suppress(LiptestError):
+        dearest = _find_dearest(mechanism, domain)
+        if dearest is None or dearest.price.epsilon is None:
+            return None
+        move = _as_answers(dearest.price.move, domain.dimension)
+        most = _steps_within(move)
+        for steps in sorted({min(steps, most) for steps in _STEPS}):
+            pair = steps * move, (steps + 1) * move
+            if int(domain.distance(pair[0][None, :], pair[1][None, :])[0]) != 1:
+                return None
+            balls = tuple(probability_of_path(dearest.path, side) for side in pair)
+            witness = _witness(pair, dearest.output, *balls)
+            if _breaks(witness, claim):
+                return replace(witness, claim=claim)
+    return None
+
+
+def _breaks(witness: PrivacyWitness, claim: Claim) -> bool:
+    with precision(CERTIFIED_BITS):
+        return bool(arb(witness.loss_lower) > claim.ball())
 
 
 def _is_plain(followed: Any) -> bool:
@@ -80,11 +126,16 @@ def _pairs(path: AlignedPath, price: Price, domain: Answers) -> Iterator[tuple[I
         kept = _keep_wanted(path, domain.dimension)
         ends = [(-move, 0 * move), (0 * move, move), (kept, 0 * kept)]
     else:
-        far = (MOST - 1) // max(1, int(np.abs(move).max())) - 1
+        far = _steps_within(move)
         ends = [(far * move, (far + 1) * move)]
     for left, right in ends:
         if int(domain.distance(left[None, :], right[None, :])[0]) == 1:
             yield left, right
+
+
+def _steps_within(move: IntArray) -> int:
+    """How often answers may move so that they can still be shown."""
+    return (MOST - 1) // max(1, int(np.abs(move).max())) - 1
 
 
 def _as_answers(move: Move, dimension: int) -> IntArray:

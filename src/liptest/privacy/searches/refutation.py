@@ -16,6 +16,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from liptest.data.answers import Answers
 from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError, UnsupportedForm
@@ -130,10 +133,12 @@ def _search(task: Task, known: Alignment | None) -> Refutation:
     at_size = task.mechanism.within(runs)
     is_over = (
         _tries_all_numbers(at_size, task, known, refutation)
+        or (_is_too_dear(at_size, task) and _tries_dearest_path(task, refutation))
         or _tries_far_answers(task, known, refutation)
         or through_densities(
             at_size, lambda seen: _Search(seen, task, refutation).try_at_size(known)
         )
+        or _tries_dearest_path(task, refutation)
     )
     if refutation.finding is None and refutation.has_other_densities:
         is_over = _tries_cells(task, known, refutation) or is_over
@@ -213,6 +218,32 @@ def _tries_far_answers(task: Task, known: Alignment | None, found: Refutation) -
                 lambda seen: _Search(seen, task, found).try_pairs(iter(listed), len(listed)),
             )
     return found.finding is not None
+
+
+def _is_too_dear(at_size: Mechanism, task: Task) -> bool:
+    """Whether the laws of any answers ask for more work than a short search is given."""
+    domain = task.distribution.domain
+    if not isinstance(domain, Answers):
+        return False
+    probe = Refutation()
+    with suppress(LiptestError):
+        _Search(at_size, task, probe).try_pairs(islice(plain_pairs(domain), 1), 1, _FEW_WORK)
+    return probe.is_too_dear
+
+
+def _tries_dearest_path(task: Task, found: Refutation) -> bool:
+    """Whether the output of the dearest path breaks the claim: no law is needed (theory S20)."""
+    domain, claim = task.distribution.domain, task.claim
+    if not isinstance(domain, Answers) or not isinstance(claim, Claim):
+        return False
+    from liptest.privacy.searches.dearest_pairs import find_violation
+
+    witness = find_violation(task.mechanism, domain, claim)
+    found.pairs += 1
+    if witness is not None:
+        left, right = (np.array(side) for side in (witness.dataset, witness.neighbour))
+        found.finding = Finding(left, right, 1, witness)
+    return witness is not None
 
 
 def _tries_cells(task: Task, known: Alignment | None, found: Refutation) -> bool:

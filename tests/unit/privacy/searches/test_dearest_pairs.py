@@ -10,7 +10,12 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.base import check_mechanism
-from liptest.privacy.searches.dearest_pairs import enclose_by_path, probability_of_path
+from liptest.privacy.claims import Claim
+from liptest.privacy.searches.dearest_pairs import (
+    enclose_by_path,
+    find_violation,
+    probability_of_path,
+)
 from tests.shares import mostly_slow
 from tests.unit.written_programs import program
 
@@ -129,3 +134,29 @@ def test_what_several_runs_answer_or_has_no_price_is_left_to_others(function: An
     if both is not None:  # an output that one run alone gives
         assert both.witness.loss_lower <= both.upper
         assert both.witness.verify(mechanism)
+
+
+TOP = "return tuple(int(k) for k in np.argsort(-(data + rng.{noise}(0, 1.0, {size})))[:2])"
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+def test_the_order_of_the_largest_is_decided(noise: str) -> None:
+    top = program(TOP.format(noise=noise, size=9))
+    assert lt.check_privacy(top, lt.Answers(9), epsilon=4.0).decision == "YES"
+    verdict = lt.check_privacy(top, lt.Answers(9), epsilon=3.9)
+    assert verdict.decision == "NO"
+    witness = verdict.witness
+    assert witness is not None
+    assert int(lt.Answers(9).distance(witness.dataset, witness.neighbour)[0]) == 1
+    assert 3.9 < witness.loss_lower <= 4
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+def test_what_the_dearest_path_refutes_laws_refute_too(noise: str) -> None:
+    mechanism = check_mechanism(lt.mechanism(program(TOP.format(noise=noise, size=4))))
+    witness = find_violation(mechanism, lt.Answers(4), Claim(3.5))
+    assert witness is not None
+    assert witness.verify(mechanism)
+    assert find_violation(mechanism, lt.Answers(4), Claim(4.0)) is None
+    assert find_violation(mechanism, lt.Answers(4), Claim(4.0, tolerance=0.0)) is None
+    assert find_violation(mechanism, lt.Answers(4), Claim(1.0, delta=1e-9)) is None
