@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -77,8 +77,17 @@ class AnswerSum:
 
     @property
     def follows_one_count(self) -> bool:
-        """Whether floats make it a monotone function of one whole number, or all is whole."""
-        return self.is_whole or (len(self.terms) == 1 and self.terms[0][0].is_whole)
+        """Whether floats make it a monotone function of one exact number, or all is whole."""
+        is_one = len(self.terms) == 1
+        return self.is_whole or (
+            is_one and (self.terms[0][0].is_whole or self.terms[0][0].is_given)
+        )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is a number that the program was given, or its opposite: no float rounds."""
+        is_one = len(self.terms) == 1 and abs(self.terms[0][1]) == 1 and not self.constant
+        return is_one and self.terms[0][0].is_given
 
     @property
     def ends(self) -> Ends | None:
@@ -203,6 +212,16 @@ class LargestSum(AnswerFunction):
 
     def turns(self) -> list[AnswerSum]:
         return [one.minus(other) for one, other in pairwise(self.parts)]
+
+
+@dataclass(frozen=True)
+class SumOfRank(LargestSum):
+    """The sum at one place of the ascending order, from 0 on."""
+
+    rank: int = 0
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        return sorted(values)[self.rank]
 
 
 @dataclass(frozen=True)
@@ -365,7 +384,7 @@ class Rounded(AnswerFunction):
     """A sum, times a factor, as a whole number: "floor", "ceil", "rint" or "trunc"."""
 
     how: str = "floor"
-    #: Whether whole numbers are divided without a float.
+    #: Whether no float rounds the sum: a given number, or whole numbers that are divided.
     is_exact: bool = False
     is_homogeneous = False
 
@@ -383,10 +402,12 @@ class Rounded(AnswerFunction):
             return -back[1], -back[0]
         if not move:
             return _ZERO, _ZERO
-        if self.is_exact:
-            return Fraction(math.floor(move)), Fraction(math.ceil(move))
-        # Each is within 1 of the sum, or a half; floats may be off.
-        low, high = math.ceil(move - _OFF) - 1, math.floor(move + _OFF) + 1
+        off = _ZERO if self.is_exact else _OFF
+        if self.is_exact and self.how != "rint":
+            low, high = math.floor(move), math.ceil(move)
+        else:
+            # Each is within 1 of the sum, or a half; floats may be off.
+            low, high = math.ceil(move - off) - 1, math.floor(move + off) + 1
         if self.how == "trunc":
             low -= 1
         return Fraction(max(low, 0)), Fraction(high)
@@ -428,7 +449,7 @@ class Bent(AnswerFunction):
 
 def may_be_rounded(one: AnswerSum) -> bool:
     """Whether floats of a sum, rounded to whole numbers, move as ``Rounded`` says."""
-    if one.is_whole:
+    if one.is_whole or one.is_given:
         return True
     ends = one.ends
     return one.follows_one_count and ends is not None and max(map(abs, ends)) <= _LARGEST
@@ -443,6 +464,17 @@ def answer_value(answer: Answer, values: Callable[[Answer], Fraction]) -> Fracti
         [part.at(lambda inner: answer_value(inner, values)) for part in function.parts]
     )
     return value
+
+
+def list_turns(answer: Answer) -> Iterator[AnswerSum]:
+    """Of a function, and of those that it is of: sums of answers, near 0 of which it moves most."""
+    function: AnswerFunction = answer.function
+    for turn in function.turns():
+        inner = [nested for nested, _ in turn.terms if nested.function]
+        if not inner:
+            yield turn
+        for nested in inner:
+            yield from list_turns(nested)
 
 
 # ---- differences

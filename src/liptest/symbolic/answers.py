@@ -99,6 +99,8 @@ class Answer:
     real_ends: tuple[Fraction, Fraction] | None = None
     #: What it is, where it is one number of a block of the records (``block_statistics``).
     block: Any = None
+    #: Whether it is handed to the program as it is: no float has rounded it.
+    is_given: bool = False
 
     @property
     def span(self) -> tuple[Fraction, Fraction] | None:

@@ -30,7 +30,7 @@ Above = dict[int, set[int]]
 
 
 def probability_of_order(noises: Sequence[Noise], constraints: Iterable[Constraint]) -> arb | None:
-    """That all constraints hold, at the current precision; None where they are no such order."""
+    """That all constraints hold, at the current precision; None where they are another thing."""
     read = _read_order(noises, constraints)
     if read is None:
         return None
@@ -104,7 +104,7 @@ def _find_locations(gaps: Mapping[tuple[int, int], Fraction]) -> dict[int, Fract
 
 
 def _find_parents(above: Above) -> dict[int, tuple[int | None, int]] | None:
-    """The number right above each, and how many are above it; None where this is no forest."""
+    """The number right above each, and how many are above it; None where this is not a forest."""
     every: dict[int, set[int]] = {}
     relations = 0
     waiting = list(above)

@@ -12,8 +12,9 @@ from liptest.values.answers.aligned import NoisyData, ReleasedValue
 from liptest.values.array import SymbolicArray, cells_of, fill_array, make_array, make_model
 from liptest.values.draws.known_draws import CALCULATED
 from liptest.values.faults import raises_as_numpy
-from liptest.values.numpy_functions import NOT_ANSWERED, follows
-from liptest.values.protocol import is_symbolic
+from liptest.values.numpy_functions import NOT_ANSWERED, follows, is_followed
+from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.ufuncs import names_of_numpy
 
 
 def _triangle(function: Any) -> Any:
@@ -49,6 +50,54 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
         return NOT_ANSWERED
     lines = [np.ravel(line) for line in (a, b)]
     return np.multiply(lines[0][:, None], lines[1][None, :])
+
+
+# ---- linear functions with constants
+
+# Entries of an array times entries of what is made of it.
+_MOST_FACTORS = 1_000_000
+
+
+def _linear(function: Any) -> Any:
+    """A function that is linear in one array, the other arguments being plain.
+
+    It is the matrix of what it makes of each unit vector, times the entries.
+    """
+
+    def rule(*arguments: Any, **options: Any) -> Any:
+        symbolic = [k for k, one in enumerate(arguments) if issubclass(type(one), Symbolic)]
+        if len(symbolic) != 1 or any(issubclass(type(one), Symbolic) for one in options.values()):
+            return NOT_ANSWERED
+        (place,) = symbolic
+        array = arguments[place]
+        if type(array) is not SymbolicArray or not is_followed(array.cells):
+            return NOT_ANSWERED
+
+        def made_of(entries: Any) -> Any:
+            return function(*arguments[:place], entries, *arguments[place + 1 :], **options)
+
+        zero = np.zeros(array.shape, array.dtype)
+        model = made_of(zero)
+        if type(model) in (list, tuple) or np.any(model) or not np.all(np.isfinite(model)):
+            return NOT_ANSWERED
+        if np.size(model) * array.size > _MOST_FACTORS:
+            return NOT_ANSWERED
+        columns = []
+        for k in range(array.size):
+            unit = zero.copy()
+            unit.flat[k] = 1
+            columns.append(np.ravel(made_of(unit)))
+        made = np.dot(np.stack(columns, 1), array.reshape(-1))
+        return made.reshape(np.shape(model)) if np.ndim(model) else made[0]
+
+    return rule
+
+
+for _function in names_of_numpy(
+    *("convolve", "correlate", "average", "trapezoid", "trapz", "gradient", "ediff1d"),
+    *("vdot", "kron", "tensordot", "einsum", "trace"),
+):
+    follows(_function)(_linear(_function))
 
 
 # ---- linear algebra of what is known to the outside

@@ -20,6 +20,7 @@ import operator
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,8 @@ WITH_OUT = names_of_numpy("clip", "round", "around", "sum", "cumsum", "max", "mi
 def _move(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
     use = f"numpy.{function.__name__}"
     rest, more = concretise_all(arguments, use), concretise_all(options, use)
-    return array.moved(lambda cells: function(cells, *rest, **more))
+    move = np.ndarray.ravel if function is np.ravel else function  # it asks for an array first
+    return array.moved(lambda cells: move(cells, *rest, **more))
 
 
 # Those of NumPy that are written in Python ask for arrays by names that stand for others here.
@@ -223,7 +225,7 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
         if given or dtype is not None:
             return NOT_ANSWERED
         cells = cells_of(array)
-        if not _is_followed(cells):
+        if not is_followed(cells):
             return NOT_ANSWERED
         keep = keepdims is not _NO_VALUE and bool(keepdims)
         model = function(
@@ -245,7 +247,7 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
     return reduction
 
 
-def _is_followed(cells: Cells) -> bool:
+def is_followed(cells: Cells) -> bool:
     """Whether some cell is more than a comparison, or another number to be looked at first."""
     values = [cell for cell in cells.flat if is_symbolic(cell)]
     return any(cell.calculates_with_its_own or not cell.is_discrete for cell in values)
@@ -286,7 +288,7 @@ def _sum(array: Any, *arguments: Any, **options: Any) -> Any:
         and _is_plain_call(arguments, options)
     ):
         cells = cells_of(array)
-        if not _is_followed(cells):
+        if not is_followed(cells):
             return count_truths(array, cells, np.int64)
     return _sum_up(array, *arguments, **options)
 
@@ -382,7 +384,7 @@ for _function in names_of_numpy("nonzero", "flatnonzero", "argwhere"):
 @follows(np.cumsum)
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     cells = cells_of(array)
-    if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
+    if dtype is not None or (axis is not None and cells.ndim != 1) or not is_followed(cells):
         return NOT_ANSWERED
     model = np.cumsum(np.asarray(make_model(array)), axis)
     totals, total = list[Any](), _ZERO
@@ -400,7 +402,7 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
 @follows(np.dot)
 def _dot(left: Any, right: Any, out: Any = None) -> Any:
     pair = cells_of(left), cells_of(right)
-    if not any(map(_is_followed, pair)):
+    if not any(map(is_followed, pair)):
         return NOT_ANSWERED
     model = np.dot(np.asarray(make_model(left)), np.asarray(make_model(right)))
     if not pair[0].ndim or not pair[1].ndim:
@@ -409,19 +411,29 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
         return NOT_ANSWERED
     rows, columns = np.atleast_2d(pair[0]), pair[1]
     columns = columns.reshape(-1, 1) if columns.ndim == 1 else columns
-    products = [
-        sum_cells([_times(a, b) for a, b in zip(row, column, strict=True)])
-        for row in rows
-        for column in columns.T
-    ]
+    products = [_sum_of_products(row, column) for row in rows for column in columns.T]
     cells = fill_array(products, (len(products),), object)
     made = cells.reshape(np.shape(model)) if np.ndim(model) else cells[0]
     return make_array(first_symbolic((left, right)).branching, made, np.asarray(model).dtype)
 
 
+def _sum_of_products(row: Any, column: Any) -> Any:
+    """What is 0 times a finite number is left out, where something is left."""
+    pairs = list(zip(row, column, strict=True))
+    kept = [
+        pair for pair in pairs if not (_is_finite_at_zero(*pair) or _is_finite_at_zero(*pair[::-1]))
+    ]
+    some = kept if any(map(is_symbolic, chain.from_iterable(kept))) else pairs
+    return sum_cells([_times(a, b) for a, b in some])
+
+
+def _is_finite_at_zero(value: Any, factor: Any) -> bool:
+    return is_symbolic(value) and value.is_finite and not is_symbolic(factor) and factor == 0
+
+
 @follows(np.inner)
-def _inner(left: Any, right: Any) -> Any:
-    return np.dot(left, right) if np.ndim(left) == np.ndim(right) == 1 else NOT_ANSWERED
+def _inner(a: Any, b: Any) -> Any:
+    return np.dot(a, b) if np.ndim(a) == np.ndim(b) == 1 else NOT_ANSWERED
 
 
 @follows(np.diff)
@@ -437,7 +449,7 @@ def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 @follows(np.sort)
 def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
     cells = cells_of(array)
-    if order is not None or any(options.values()) or not _is_followed(cells):
+    if order is not None or any(options.values()) or not is_followed(cells):
         return NOT_ANSWERED
     if axis is None:
         cells, axis = cells.ravel(), -1
@@ -458,7 +470,7 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
         or more.keys() - {"stable"}
     ):
         return NOT_ANSWERED
-    if not _is_followed(cells):
+    if not is_followed(cells):
         return NOT_ANSWERED
     stable = kind in ("stable", "mergesort") or more.get("stable")
     values = [cell for cell in cells if is_symbolic(cell)]
@@ -466,19 +478,18 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     tied = any(cell.is_discrete for cell in values) or len(set(numbers)) < len(numbers)
     if not stable and tied:
         return NOT_ANSWERED  # the order of equal ones is not known
-    branching = array.branching
     # The law of a whole order is one question; where data are symbolic each question has a price.
-    is_asked_whole = len(cells) <= MOST_SORTED and not NoiseRun.of(branching).has_answers
+    is_asked_whole = len(cells) <= MOST_SORTED and not NoiseRun.of(array.branching).has_answers
     if is_asked_whole or any(map(is_nan, cells)):
         return np.array(find_order(cells), dtype=np.intp)
     ranking = Ranking(cells)
-    ranked = [RankedPlace(branching, ranking, rank) for rank in range(len(cells))]
-    return make_array(branching, fill_array(ranked, cells.shape, object), np.dtype(np.intp))
+    ranked = [RankedPlace(array.branching, ranking, rank) for rank in range(len(cells))]
+    return make_array(array.branching, fill_array(ranked, cells.shape, object), np.dtype(np.intp))
 
 
 @follows(np.argpartition, np.partition)
 def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
-    if not _is_followed(cells_of(array)):
+    if not is_followed(cells_of(array)):
         return NOT_ANSWERED
     line = find_asking_line(sys._getframe(1))
     branching = first_symbolic((array,)).branching
@@ -653,14 +664,14 @@ def _shares_memory(*values: Any, **options: Any) -> Any:
 CONCRETISED = frozenset(
     {
         *("alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
-        *("array2string", "array_equiv", "array_repr", "array_str", "average"),
-        *("bincount", "block", "can_cast", "choose", "common_type", "convolve", "corrcoef"),
-        *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
-        *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
-        *("geomspace", "gradient", "histogram", "histogram2d", "histogram_bin_edges"),
+        *("array2string", "array_equiv", "array_repr", "array_str"),
+        *("bincount", "block", "can_cast", "choose", "common_type", "corrcoef"),
+        *("cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
+        *("cumulative_sum", "diagflat", "empty", "extract", "eye", "full"),
+        *("geomspace", "histogram", "histogram2d", "histogram_bin_edges"),
         "min_scalar_type",
         *("histogramdd", "i0", "identity", "in1d", "interp", "intersect1d"),
-        *("iscomplex", "isin", "isneginf", "isposinf", "isreal", "kron", "lexsort", "linspace"),
+        *("iscomplex", "isin", "isneginf", "isposinf", "isreal", "lexsort", "linspace"),
         *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),
         *("nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin"),
         *("nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ones"),
@@ -668,10 +679,10 @@ CONCRETISED = frozenset(
         *("polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub"),
         *("polyval", "prod", "rot90", "product", "ptp", "quantile", "ravel_multi_index", "roots"),
         *("select", "setdiff1d", "setxor1d", "sinc", "sometrue", "sort_complex", "std"),
-        *("take_along_axis", "tensordot", "trace", "trapezoid", "trapz", "tri"),
+        *("take_along_axis", "tri"),
         *("trim_zeros", "union1d", "unique", "unique_all", "unique_counts"),
         *("unique_inverse", "unique_values", "unpackbits", "unravel_index", "unwrap", "vander"),
-        *("var", "vdot", "zeros"),
+        *("var", "zeros"),
     }
 )
 #: They write into an argument, give views of it, or have to do with files, types and memory.

@@ -198,6 +198,11 @@ class SymbolicValue(Symbolic):
     stays_symbolic = False
 
     @property
+    def is_finite(self) -> bool:
+        """Whether it is known to be neither infinite nor NaN."""
+        return False
+
+    @property
     def is_discrete(self) -> bool:
         """Whether ``concretise`` branches over values, and does not refuse."""
         return False

@@ -23,6 +23,7 @@ from liptest.values.answers.best_of_two import (
     place_of_known,
     sort_known,
 )
+from liptest.values.answers.ordered_answers import median_of_answers, sort_answers
 from liptest.values.answers.ranked_places import Ranking
 from liptest.values.answers.weights import Score, are_scores, largest_of
 from liptest.values.array import CellStorage, SymbolicArray, make_array
@@ -50,8 +51,7 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         return best
     if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
-    is_walked = len(values) == 1 and (type(values[0]) in _WALKED or _is_of_cells(values[0]))
-    if not is_walked or named.keys() - {"key"}:
+    if len(values) != 1 or not _is_walked(values[0]) or named.keys() - {"key"}:
         return call_original(written, *values, **named)
     entries, key = list(values[0]), named.get("key")
     if key is None and len(entries) > 1 and are_scores(entries):
@@ -74,12 +74,16 @@ def sorted_of(values: Any, named: dict[str, Any], *, by_rank: bool) -> Any:
 
     ``by_rank``: only entries of the list are read, so no other order is asked than theirs.
     """
-    if type(values) not in _WALKED or named.keys() - {"key", "reverse"}:
+    if not _is_walked(values) or named.keys() - {"key", "reverse"}:
         return call_original(sorted, values, **named)
     entries, key, descends = list(values), named.get("key"), bool(named.get("reverse", False))
     known = sort_known(entries, descends=descends) if key is None else None
     if known is not None:
         return known
+    answers = _as_answers(entries) if key is None else None
+    if answers is not None:
+        in_order = sort_answers(*answers)
+        return in_order[::-1] if descends else in_order
     numbers = entries if key is None else call_original(list, map(key, entries))
     firsts = _firsts_of(numbers)
     if by_rank and _are_never_equal(firsts) and not firsts[0].run.releases:
@@ -106,11 +110,22 @@ class RankedEntries:
 
 def median_of(values: Any) -> Any:
     """``statistics.median(values)``."""
-    if type(values) not in _WALKED:
+    if not _is_walked(values):
         return call_original(statistics.median, values)
     entries = list(values)
-    known = median_known(entries)
+    answers = _as_answers(entries)
+    known = median_known(entries) if answers is None else median_of_answers(*answers)
     return call_original(statistics.median, entries) if known is None else known
+
+
+def _as_answers(entries: list[Any]) -> tuple[Any, list[Form], Any] | None:
+    """The run, the sums and the type of answers without noise in a line; None for all else."""
+    if not entries or not all(type(entry) is AlignedValue for entry in entries):
+        return None
+    run, kinds = entries[0].run, {entry.kind for entry in entries}
+    if run.is_curved or len(kinds) > 1 or not all(entry.is_answer for entry in entries):
+        return None
+    return run, [entry.form for entry in entries], kinds.pop()
 
 
 def _of_all_keys(counted: CountedValues, named: dict[str, Any]) -> Any:
@@ -125,6 +140,10 @@ def _of_all_keys(counted: CountedValues, named: dict[str, Any]) -> Any:
 def _as_answer(value: Any) -> Any:
     """The largest of some sums, of which one more is the smallest: ``min(max(x, 0), 9)``."""
     return value.as_answer() if type(value) is Score and value.is_largest else value
+
+
+def _is_walked(value: Any) -> bool:
+    return type(value) in _WALKED or _is_of_cells(value)
 
 
 def _is_of_cells(value: Any) -> bool:

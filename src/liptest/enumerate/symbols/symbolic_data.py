@@ -221,6 +221,8 @@ def _add_facts_of_data(
 ) -> SymbolicPaths | NoPaths:
     """With what records, users and values that may be missing add to the paths."""
     functions = tuple(path_run.functions.values())
+    if isinstance(data, Numbers) and functions:
+        followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     if type(data) is Records and (functions or data.has_blocks):
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [gap for leaf in leaves for gap in leaf.missing]

@@ -8,7 +8,7 @@ are chosen with which the sums that a function is of are near the places where i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
@@ -23,11 +23,12 @@ from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntAr
 from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows, RowsOfUsers, Table
 from liptest.enumerate.intercept.draw_logs import hand
+from liptest.enumerate.symbols.crossing_answers import pairs_at_turns
 from liptest.enumerate.symbols.data_protocol import Data
 from liptest.enumerate.symbols.real_rows import RealData
 from liptest.enumerate.symbols.symbolic_paths import Pairs
 from liptest.enumerate.symbols.user_rows import UserRows, check_near, note_near, plain_near
-from liptest.symbolic.answer_functions import AnswerFunction, AnswerSum, answer_value
+from liptest.symbolic.answer_functions import AnswerSum, answer_value, list_turns
 from liptest.symbolic.answers import Answer, AnswersInGroups, Differences, Move
 from liptest.symbolic.forms import Form
 
@@ -309,7 +310,10 @@ class Numbers:
         if _NUMBERS not in run.made:
             whole = not self._is_real
             kind = np.float64 if self._is_real else np.int64
-            answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
+            answers = [
+                Answer(place, whole, f"answer {place}", is_given=not whole)
+                for place in range(count)
+            ]
             cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
             for cell in cells:
                 cell.is_kept = True
@@ -340,6 +344,10 @@ class Numbers:
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         return ()
+
+    def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
+        """For moves of answers and of these functions, the pairs that move so most."""
+        return partial(pairs_at_turns, self._domain, functions)
 
 
 def find_data(domain: Domain) -> Data | None:
@@ -391,7 +399,7 @@ def pairs_of_functions(
     values, records, lows = sizes
     wanted = dict(moves[0]) if moves else {}
     several = [function for function in functions if function.number in wanted] or list(functions)
-    turns = [turn for function in several for turn in _turns(function)]
+    turns = [turn for function in several for turn in list_turns(function)]
     crossing = [pair for form in turns for pair in data.pairs_at(_factors(form), _constant(form))]
     levels = {abs(int(form.constant)) for form in turns} | {1, records // 3}
     mixed = _find_mixed_pairs(values, records, lows, sorted(level for level in levels if level))
@@ -408,17 +416,6 @@ def pairs_of_functions(
     pairs = [*crossing, *islice(mixed, _MOST - min(len(crossing), _MOST // 2))][:_MOST]
     both = [other for pair in pairs for other in (pair, pair[::-1])]
     return tuple(sorted(both, key=move, reverse=True)[:_TOLD])
-
-
-def _turns(answer: Answer) -> Iterable[AnswerSum]:
-    """Of a function, and of those that it is of: sums of records, near 0 of which it moves most."""
-    function: AnswerFunction = answer.function
-    for turn in function.turns():
-        inner = [nested for nested, _ in turn.terms if nested.function]
-        if not inner:
-            yield turn
-        for nested in inner:
-            yield from _turns(nested)
 
 
 def _factors(one: AnswerSum) -> dict[int, Fraction]:

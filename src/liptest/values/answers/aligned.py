@@ -51,6 +51,7 @@ from liptest.values.answers.functions_of_answers import (
     truth_form,
 )
 from liptest.values.answers.kept_values import keep_results
+from liptest.values.answers.ordered_answers import OF_ORDERS, answer_in_order
 from liptest.values.array import (
     DTYPES,
     CellStorage,
@@ -214,6 +215,8 @@ class AlignedRun(DecidingRun):
         if is_count and _lane(arguments[0]) and self._are_answers(arguments):
             is_truth = arguments[0].dtype == np.bool_
             return np.sum(arguments[0] if is_truth else arguments[0] != 0).item()
+        if function in OF_ORDERS and _lane(arguments[0]) and self._are_answers(arguments[:1]):
+            return answer_in_order(function, arguments[0], arguments[1:], options)
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:

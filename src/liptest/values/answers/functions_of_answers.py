@@ -59,6 +59,10 @@ class AnsweringRun(Protocol):
         """The variable of a function of answers, the same for the same one."""
         ...
 
+    def own_value(self, form: Form, kind: Any) -> Any:
+        """A number of the run."""
+        ...
+
     def has_noise(self, form: Form) -> bool:
         """Whether it is more than answers."""
         ...
@@ -190,6 +194,8 @@ def round_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
         return form
     if not may_be_rounded(total):
         return None
+    if total.is_given:
+        return run.function_of_answers(Rounded((total,), how, is_exact=True))
     run.depends_on_size = True
     return run.function_of_answers(Rounded((total,), how))
 
