@@ -12,7 +12,7 @@ from liptest.values.answers.aligned import NoisyData, ReleasedValue
 from liptest.values.array import SymbolicArray, cells_of, fill_array, make_array, make_model
 from liptest.values.draws.known_draws import CALCULATED
 from liptest.values.faults import raises_as_numpy
-from liptest.values.numpy_functions import NOT_ANSWERED, follows, is_followed
+from liptest.values.numpy_functions import NOT_ANSWERED, call_plain, follows, is_followed
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.ufuncs import names_of_numpy
 
@@ -54,6 +54,8 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
 
 # ---- linear functions with constants
 
+# Of what else they are given they are not linear functions.
+_OF_THE_FIRST = (np.average, np.gradient, np.ediff1d, np.trace)
 # Entries of an array times entries of what is made of it.
 _MOST_FACTORS = 1_000_000
 
@@ -72,9 +74,12 @@ def _linear(function: Any) -> Any:
         array = arguments[place]
         if type(array) is not SymbolicArray or not is_followed(array.cells):
             return NOT_ANSWERED
+        if place and function in _OF_THE_FIRST:
+            return NOT_ANSWERED
 
         def made_of(entries: Any) -> Any:
-            return function(*arguments[:place], entries, *arguments[place + 1 :], **options)
+            given = (*arguments[:place], entries, *arguments[place + 1 :])
+            return call_plain(function, given, options)
 
         zero = np.zeros(array.shape, array.dtype)
         model = made_of(zero)

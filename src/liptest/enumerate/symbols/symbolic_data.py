@@ -68,6 +68,10 @@ from liptest.values.records.row_cells import MOST_CELLS
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 #: Where what is looked at is released, most programs have one path.
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
+_FEWER = (
+    "compare fewer numbers, or look at no more of them than is told: "
+    "next((i for i, x in enumerate(noisy) if x > t), None), np.flatnonzero(noisy > t)[:1]"
+)
 _NO_LOOP = "no loop of it starts over where data are symbolic"
 _MANY_EXITS = "several loops of it start over, and are left in several ways each"
 _MORE_THAN_SUMS = "beside a loop that starts over it does more with its data than add them up"
@@ -171,7 +175,7 @@ def _follow(
         return NoPaths(str(told), dearest=data.change_of_move(told.move))
     except _FarTooMany:
         why = f"more than {most:,} paths are not followed where data are symbolic"
-        why = f"{program.name}: {why}; compare fewer numbers"
+        why = f"{program.name}: {why}; {_FEWER}"
         return NoPaths(why, is_budget=True, has_far_too_many=True, has_too_many=True)
     except (Abort, LiptestError) as raised:
         error = raised.error if isinstance(raised, Abort) else raised
@@ -367,7 +371,7 @@ def _explore(
                         raise _FarTooMany
                     program.session.follow(tree)
                 if len(leaves) > max_paths or work > most_work:
-                    tree.forbid(f"more than {len(leaves) - 1:,} paths", "compare fewer numbers")
+                    tree.forbid(f"more than {len(leaves) - 1:,} paths", _FEWER)
     finally:
         tree.close()
         program.session.walks_records |= tree.walks_records

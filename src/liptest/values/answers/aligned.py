@@ -22,7 +22,7 @@ import numpy as np
 
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
-from liptest.values.answers.decisions import ADVICE, DecidingRun
+from liptest.values.answers.decisions import DecidingRun
 from liptest.values.answers.free_functions import (
     ALWAYS_RELEASED,
     FINITE,
@@ -39,6 +39,7 @@ from liptest.values.answers.functions_of_answers import (
     OF_SCORES,
     UNKNOWN,
     absolute_form,
+    find_advice,
     find_compared_form,
     find_roundings,
     floor_form,
@@ -209,8 +210,7 @@ class AlignedRun(DecidingRun):
         if function in _LARGEST and len(arguments) == 1 and not options:
             lane = _lane(arguments[0])
             if lane and OF_SCORES.are_scores(lane):
-                kind = arguments[0].dtype.type
-                return OF_SCORES.largest(lane, kind, sign=_LARGEST[function])
+                return OF_SCORES.largest(lane, arguments[0].dtype.type, sign=_LARGEST[function])
         is_count = function is np.count_nonzero and len(arguments) == 1 and not options
         if is_count and _lane(arguments[0]) and self._are_answers(arguments):
             is_truth = arguments[0].dtype == np.bool_
@@ -276,7 +276,7 @@ class NoisyData(NoisyNumber):
     stays_symbolic = True
     described = "a number that data and noise determine"
     described_in_arrays = "an array that data and noise determine"
-    advice = ADVICE
+    advice = property(find_advice)
     run: AlignedRun
 
     def released(self, use: str) -> ReleasedValue:

@@ -22,6 +22,7 @@ from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, An
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
+from liptest.values.answers.functions_of_answers import ADVICE
 from liptest.values.branching import Branching, UnweightedBranches
 from liptest.values.draws.coin_samples import SamplesOfCoins
 from liptest.values.draws.noise_run import NoiseRun
@@ -30,10 +31,6 @@ from liptest.values.lines import find_asking_line
 from liptest.values.protocol import REFLECTED, Operation
 from liptest.values.rounding import Near
 
-ADVICE = (
-    "add noise first, and look only at the noisy number; what is done with data before must be "
-    "the same for every record (numpy functions entry by entry), then summed up or counted"
-)
 _ZERO, _FAR = Fraction(0), 1 << 40
 
 

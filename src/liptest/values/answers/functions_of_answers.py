@@ -30,6 +30,16 @@ from liptest.symbolic.forms import Form
 from liptest.values.rounding import holds_negative_zero
 
 Operation = Callable[[Any, Any], Any]
+#: What to write instead, where data are records, and where they are answers.
+ADVICE = (
+    "add noise first, and look only at the noisy number; what is done with data before must be "
+    "the same for every record (numpy functions entry by entry), then summed up or counted"
+)
+_ADVICE_OF_ANSWERS = (
+    "add noise first, and look only at the noisy number; of answers without noise followed are "
+    "sums, products with constants, abs, minimum, maximum, clip, sort, median, floor, round, and "
+    "comparisons with constants that are added up"
+)
 _EXTREMES: dict[Any, int] = {np.maximum: 1, np.fmax: 1, np.minimum: -1, np.fmin: -1}
 _ROUNDING: dict[Any, str] = {np.floor: "floor", np.ceil: "ceil", np.rint: "rint", np.trunc: "trunc"}
 _BENT: dict[Any, str] = {
@@ -108,6 +118,13 @@ class ScoreTable:
 
 
 OF_SCORES = ScoreTable()
+
+
+def find_advice(value: Any) -> str:
+    """What to write instead of a use of a number that is not followed."""
+    run: AnsweringRun = value.run
+    are_given = any(type(noise) is Answer and noise.is_given for noise in run.noises)
+    return _ADVICE_OF_ANSWERS if are_given else ADVICE
 
 
 def is_neutral(function: Any, number: Any) -> bool:

@@ -53,7 +53,7 @@ def sort_answers(run: AnsweringRun, forms: Sequence[Form], kind: Any) -> list[An
 
 
 def median_of_answers(run: AnsweringRun, forms: Sequence[Form], kind: Any) -> Any:
-    """``statistics.median`` of these sums."""
+    """Their median, as Python's module of statistics gives it."""
     made = kind if len(forms) % 2 else type((kind(0) + kind(0)) / 2)
     return _as_value(run, median_form(run, forms), made)
 
