@@ -24,7 +24,8 @@ from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import AlignedPath
 from liptest.symbolic.exact_draws import draw_cell, draw_sign
 from liptest.symbolic.forms import Constraint
-from liptest.values.answers.decisions import Alternative, Contest, LargestOf, find_winners
+from liptest.values.answers.contests import Contest, find_winners
+from liptest.values.answers.decisions import Alternative, LargestOf
 
 # Of one tree, and of all ways from its root to its leaves together.
 MOST_NODES, _MOST_STEPS = 1 << 14, 1 << 22

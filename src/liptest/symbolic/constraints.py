@@ -12,6 +12,7 @@ from flint import fmpq
 
 from liptest.balls import to_fmpq, to_fraction
 from liptest.errors import UnsupportedForm
+from liptest.symbolic.difference_bounds import gaps_of_differences
 from liptest.symbolic.elimination import (
     EliminationStep,
     Key,
@@ -157,6 +158,7 @@ def find_stages(ranges: Bounded, supports: dict[int, Range], whole: bool) -> lis
 
 def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Bounded:
     """The same points with fewer bounds."""
+    gaps = gaps_of_differences(ranges, supports)
     left = dict(ranges)
     for form in sorted(ranges, key=len, reverse=True):
         for side in (0, 1):
@@ -164,6 +166,9 @@ def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) ->
             if end is None:
                 continue
             others = {**left, form: _with(left[form], side, None)}
+            if gaps is not None:
+                left = others if gaps.leave_out_implied(form, side) else left
+                continue
             step = 1 if whole else 0
             opposite = (None, end - step) if side == 0 else (end + step, None)
             remaining = others[form]

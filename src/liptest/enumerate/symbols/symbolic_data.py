@@ -58,8 +58,8 @@ from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move, are
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.answers.aligned import AlignedRun
+from liptest.values.answers.contests import find_winners
 from liptest.values.answers.curved import CurvedRun
-from liptest.values.answers.decisions import find_winners
 from liptest.values.draws.known_draws import ends_refused
 from liptest.values.draws.rounded_noise import check_wholes
 from liptest.values.records.row_cells import MOST_CELLS

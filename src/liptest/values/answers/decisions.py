@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from itertools import chain
@@ -22,6 +22,7 @@ from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, An
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
+from liptest.values.answers.contests import Contest
 from liptest.values.answers.functions_of_answers import ADVICE
 from liptest.values.branching import Branching, UnweightedBranches
 from liptest.values.draws.coin_samples import SamplesOfCoins
@@ -184,72 +185,6 @@ class BoundQuestion:
             interval.note(self.bound, strictly=self.strictly, reaches=reaches)
             constraint = self._sides[reaches] = interval.constraint_on(self.terms)
         return constraint
-
-
-class Contest:
-    """Which of some sums is the largest, the first of equal ones."""
-
-    __slots__ = ("_ways", "alternative", "are_alike", "sums", "variables")
-
-    def __init__(
-        self, sums: list[Form], alternative: Alternative, noises: Sequence[Noise | Answer]
-    ) -> None:
-        self.sums = sums
-        self.alternative = alternative
-        self._ways: dict[int, PathCondition] = {}
-        self.variables = frozenset(variable for form in sums for variable, _ in form.terms)
-        #: Whether an exchange of variables makes each of them any other, except for constants.
-        self.are_alike = _are_alike(sums, noises)
-
-    def way(self, place: int) -> PathCondition:
-        """The conditions that it is the one at a place."""
-        way = self._ways.get(place)
-        if way is None:
-            best = self.sums[place]
-            way = self._ways[place] = tuple(
-                (best - rival).between(_ZERO, low_closed=other > place)
-                for other, rival in enumerate(self.sums)
-                if other != place
-            )
-        return way
-
-
-def find_winners(
-    contests: Sequence[tuple[Contest, int]],
-    conditions: Sequence[Constraint],
-    places: Sequence[Form],
-    *,
-    are_answers_alike: bool,
-) -> Any:
-    """Who won on a path with these other conditions and places, equal where the prices are.
-
-    Of one contest of sums that are alike, and of nothing else, it does not matter
-    (docs/theory/size.md, S7).
-    """
-    if len(contests) == 1 and are_answers_alike and contests[0][0].are_alike:
-        contest, _ = contests[0]
-        parts = (*(condition.terms for condition in conditions), *(one.terms for one in places))
-        others = {variable for terms in parts for variable, _ in terms}
-        if contest.variables.isdisjoint(others):
-            return id(contest)
-    return tuple((id(contest), place) for contest, place in contests)
-
-
-def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
-    kinds = {
-        tuple((_find_kind(noises[v]), factor) for v, factor in terms)
-        for terms in (form.terms for form in sums)
-    }
-    variables = [variable for form in sums for variable, _ in form.terms]
-    if len(kinds) != 1 or len(set(variables)) < len(variables):
-        return False
-    (kind,) = kinds
-    return sum(family is Answer for family, _ in kind) == 1
-
-
-def _find_kind(one: Noise | Answer) -> Any:
-    """The same for numbers of which an exchange changes nothing."""
-    return Answer if type(one) is Answer and one.function is None else one
 
 
 class DecidingRun(NoiseRun):
