@@ -499,26 +499,40 @@ def with_functions(
 
 def _with_functions(differences: Differences, functions: list[Answer]) -> Differences:
     lies_between = differences.spans or bool(differences.reals)
+    are_homogeneous = all(_is_homogeneous(answer) for answer in functions)
+    # Beside a part of a move such functions may move as beside all of it.
+    is_either_way = lies_between and not are_homogeneous
     if differences.balls or (
-        lies_between and not all(_is_homogeneous(answer) for answer in functions)
+        is_either_way and (differences.reals or any(map(_is_nested, functions)))
     ):
         return _in_box(differences, functions)
-    grown = _Grown(functions)
+    grown = _Grown(functions, is_either_way=is_either_way)
     for extended in (_list, _row_by_row):
         extension = extended(differences, grown)
-        if extension is not None:
-            return replace(
-                _box(differences, functions, dict(differences.box)),
-                rows=tuple(extension[1]),
-                relation=extension[0],
-                reals=differences.reals | (grown.numbers if lies_between else grown.between),
-            )
+        if extension is None:
+            continue
+        reals = differences.reals | (grown.numbers if lies_between else grown.between)
+        if is_either_way:
+            # Whole functions are whole, though what they are of is not.
+            reals = frozenset(range(differences.size)) | grown.between
+        return replace(
+            _box(differences, functions, dict(differences.box)),
+            rows=tuple(extension[1]),
+            relation=extension[0],
+            reals=reals,
+            spans=differences.spans and not is_either_way,
+        )
     return _in_box(differences, functions)
 
 
 def _is_homogeneous(answer: Answer) -> bool:
     function: AnswerFunction = answer.function
     return function.is_homogeneous
+
+
+def _is_nested(answer: Answer) -> bool:
+    """Whether it is a function of functions."""
+    return any(inner.function for part in answer.function.parts for inner, _ in part.terms)
 
 
 def _in_box(differences: Differences, functions: list[Answer]) -> Differences:
@@ -574,8 +588,9 @@ def _row_by_row(differences: Differences, grown: _Grown) -> _Rows | None:
 class _Grown:
     """Moves with the ends of what functions of the answers do there, and all between the ends."""
 
-    def __init__(self, functions: list[Answer]) -> None:
+    def __init__(self, functions: list[Answer], *, is_either_way: bool = False) -> None:
         self._functions = functions
+        self._is_either_way = is_either_way
         #: Answers that also take what lies between the numbers of the moves.
         self.between: frozenset[int] = frozenset()
         self.numbers = frozenset(answer.number for answer in functions)
@@ -624,7 +639,12 @@ class _Grown:
 
     def _values(self, one: Answer, move: dict[int, Fraction]) -> list[Fraction]:
         function: AnswerFunction = one.function
-        low, high = function.reach([part.moved(move) for part in function.parts])
+        moves = [part.moved(move) for part in function.parts]
+        low, high = function.reach(moves)
+        if self._is_either_way and not _is_homogeneous(one):
+            # A smaller move has a smaller reach, and all between both is meant.
+            width = function.width([abs(by) for by in moves])
+            low, high = -width, width
         if low == high:
             return [low]
         if one.is_whole:

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
-from liptest.symbolic.answer_functions import AnswerSum, Rounded, SumOfRank
+from liptest.symbolic.answer_functions import (
+    FIRST_FUNCTION,
+    AnswerFunction,
+    AnswerSum,
+    IsAbove,
+    Rounded,
+    SumOfRank,
+    with_functions,
+)
+from liptest.symbolic.answers import Answer, Differences
 from tests.unit.written_programs import program
 
 MANY = 5
@@ -145,3 +154,65 @@ def test_the_order_itself_is_not_told() -> None:
     assert (
         price.epsilon >= 4
     )  # m stays, two answers move; or m moves, and all of them the other way
+
+
+#: Programs of answers of which one moves by 1, and their exact epsilon.
+ONE_MOVES = {
+    "float((data > 2).sum()) + rng.laplace(0, 1)": 1.0,
+    "int((data > 2).sum()) + rng.geometric(0.5) - rng.geometric(0.5)": float(np.log(2)),
+    "[int(x > 2) + rng.laplace(0, 1) for x in data]": 1.0,
+    "(np.floor(data) + rng.laplace(0, 1, 5)).tolist()": 1.0,
+    "(data + rng.laplace(0, 2, 5)).tolist(), (data > 2).sum() + rng.laplace(0, 4)": 0.75,
+    "(np.round(data) - data + rng.laplace(0, 1, 5)).tolist()": 3.0,
+    "(data > 1).sum() - (data > 3).sum() + rng.laplace(0, 1)": 2.0,
+}
+
+
+@pytest.mark.parametrize(("text", "epsilon"), ONE_MOVES.items())
+def test_functions_of_the_one_answer_that_moves(text: str, epsilon: float) -> None:
+    price = align(lt.mechanism(program(f"return {text}")), lt.Answers(MANY, relation="one")).price
+    assert price is not None
+    assert price.epsilon is not None
+    assert float(price.epsilon) == pytest.approx(epsilon)
+
+
+@given(
+    st.sampled_from(["floor", "rint", "trunc"]),
+    st.lists(st.tuples(NUMBERS, st.booleans()), min_size=3, max_size=3),
+    st.integers(0, 2),
+    STEPS,
+    st.lists(st.integers(-2, 2), min_size=6, max_size=6),
+)
+def test_no_difference_is_left_out_where_one_moves(
+    how: str, drawn: list[tuple[float, bool]], place: int, step: float, factors: list[int]
+) -> None:
+    answers = [Answer(k, is_given=True) for k in range(3)]
+    functions = [
+        Rounded((AnswerSum(((answer, 1),)),), how, is_exact=True)
+        if is_rounded
+        else IsAbove((AnswerSum(((answer, 1),), -2),))
+        for answer, (_, is_rounded) in zip(answers, drawn, strict=True)
+    ]
+    own = [
+        Answer(FIRST_FUNCTION + k, function.is_whole, function=function)
+        for k, function in enumerate(functions)
+    ]
+    differences = with_functions(Differences.of_one([1] * 3), own)
+    left = [Fraction(number) for number, _ in drawn]
+    right = [*left]
+    right[place] += Fraction(step)
+    moves = {k: b - a for k, (a, b) in enumerate(zip(left, right, strict=True))}
+    for k, (function, part) in enumerate(zip(functions, answers, strict=True)):
+        values = [
+            function.value([side[part.number] + part_offset(function)]) for side in (left, right)
+        ]
+        moves[FIRST_FUNCTION + k] = values[1] - values[0]
+    asked = dict(zip([*range(3), *(answer.number for answer in own)], factors, strict=True))
+    assert sum(factor * moves[number] for number, factor in asked.items()) <= differences.largest(
+        {number: factor for number, factor in asked.items() if factor}
+    )
+
+
+def part_offset(function: AnswerFunction) -> int:
+    """What the sum that a function is of has beside the answer."""
+    return int(function.parts[0].constant)
