@@ -251,28 +251,39 @@ class Clipped(AnswerFunction):
 
 @dataclass(frozen=True)
 class Ranked(AnswerFunction):
-    """The record of a rank, 1 being the smallest: ``parts`` are how many have each level."""
+    """The record of a rank, 1 being the smallest, or a number between it and the next one.
+
+    ``parts`` are how many have each level, ``share`` is that of the next one. All records in their
+    order move together, each at most to where the next one was (docs/theory/size.md, S14).
+    """
 
     levels: tuple[Fraction, ...] = ()
     rank: int = 1
     records: int = 1
+    share: Fraction = _ZERO
     is_homogeneous = False
     is_in_box = True
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
+        low = self._record(values, self.rank)
+        if not self.share:
+            return low
+        return low * (1 - self.share) + self._record(values, self.rank + 1) * self.share
+
+    def _record(self, values: Sequence[Fraction], rank: int) -> Fraction:
         counted = _ZERO
         for level, count in zip(self.levels, values, strict=True):
             counted += count
-            if counted >= self.rank:
+            if counted >= rank:
                 return level
         return self.levels[-1]
 
     def reach(self, moves: Sequence[Fraction]) -> Ends:
-        width = self.levels[-1] - self.levels[0]
+        width = max(self.share, 1 - self.share) * (self.levels[-1] - self.levels[0])
         return -width, width
 
     def width(self, widths: Sequence[Fraction]) -> Fraction:
-        return self.levels[-1] - self.levels[0]
+        return self.reach(())[1]
 
     def turns(self) -> list[AnswerSum]:
         # The largest level takes this rank as soon as so many have it.
@@ -281,7 +292,7 @@ class Ranked(AnswerFunction):
 
     @property
     def is_whole(self) -> bool:
-        return all(level.denominator == 1 for level in self.levels)
+        return not self.share and all(level.denominator == 1 for level in self.levels)
 
     @property
     def ends(self) -> Ends | None:

@@ -323,11 +323,16 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
         if not all(name in self._series for name in given):
             return self.refuse(".agg of a column that is not there")
         answers = {
-            name: answer_named(self, how)(self._series[name])
+            name: self._answer_named(self._series[name], how)
             for name, how in given.items()
             if how != "size" or self.refuse(".agg with 'size'")
         }
         return KeyedSeries.of(answers, {})
+
+    def _answer_named(self, series: Any, how: Any) -> Any:
+        if type(series) is RecordSeries and isinstance(how, str) and how in series.named:
+            return series.agg(how)
+        return answer_named(self, how)(series)
 
     def pivot_table(
         self,

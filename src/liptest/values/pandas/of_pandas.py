@@ -9,6 +9,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from liptest.values.branching import Branching
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
 
@@ -250,12 +252,47 @@ class SeriesOfRecords(SeriesOfPandas):
     __slots__ = ()
 
     array: Any
+    #: What ``agg`` names.
+    named: ClassVar[tuple[str, ...]] = (
+        *("sum", "mean", "count", "nunique", "median", "max", "min", "std", "var"),
+    )
 
     branching = find_branching("array")
 
     def find_numbers(self) -> Any:
         """Its column, where it has a number of each record; None for all else."""
         return None
+
+    def _number_of_all(self, function: Any, use: str, *arguments: Any, **options: Any) -> Any:
+        """A function of NumPy of the numbers of all records."""
+        array = self.find_numbers()
+        if array is None:
+            return self.refuse(use, INSTEAD[use.removeprefix(".")])
+        return function(array, *arguments, **options)
+
+    def median(self) -> Any:
+        """The number in the middle of all, or half of both."""
+        return self._number_of_all(np.median, ".median")
+
+    def quantile(self, q: Any = 0.5) -> Any:
+        """The number below which so many are."""
+        return self._number_of_all(np.quantile, ".quantile", q)
+
+    def max(self) -> Any:
+        """The largest number."""
+        return self._number_of_all(np.max, ".max")
+
+    def min(self) -> Any:
+        """The smallest number."""
+        return self._number_of_all(np.min, ".min")
+
+    def std(self, *, ddof: Any = 1) -> Any:
+        """The standard deviation, of which pandas divides the squares by n - 1."""
+        return self._number_of_all(np.std, ".std", ddof=ddof)
+
+    def var(self, *, ddof: Any = 1) -> Any:
+        """The variance."""
+        return self._number_of_all(np.var, ".var", ddof=ddof)
 
 
 class _Words(Symbolic):

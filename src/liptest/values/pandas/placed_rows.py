@@ -73,6 +73,11 @@ class RowsByPlace(PartOfPandas):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and self._of.has_columns:
+            rows, place = key
+            if type(place) is int and is_constant_slice(rows):
+                frame = self._of if rows == slice(None) else self._of.part(rows)
+                return frame[list(frame.columns)[place]]
         are_random = read_mask(key) is not None or type(key) is DrawnOrder
         if not are_random and not is_constant_slice(key):
             return self.refuse(".iloc of anything but a slice with constant ends")

@@ -396,10 +396,9 @@ class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
         return self.grouped({}, (by,), self, is_sorted=sort is True)
 
     def agg(self, func: Any = None) -> Any:
-        """What a name says: "sum", "mean", "count", "nunique", or several of them."""
+        """What a name says, as "sum", "mean" or "count", or several of them."""
         names = [func] if isinstance(func, str) else func
-        known = ("sum", "mean", "count", "nunique")
-        if not isinstance(names, list) or not names or not all(name in known for name in names):
+        if not isinstance(names, list) or not names or not set(names) <= set(self.named):
             return self.refuse(".agg", "take .sum(), .mean() or .count()")
         found = {name: getattr(self, name)() for name in names}
         return found[func] if isinstance(func, str) else KeyedSeries.of(found, say_names(self.name))

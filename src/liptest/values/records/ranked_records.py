@@ -144,10 +144,11 @@ def _is_number(value: Any) -> bool:
 
 def can_be_ranked(column: Column) -> bool:
     """Whether records are whole numbers in a line, of which it is known how many there are."""
-    is_line = column.own.ndim == 1 and column.kept is None and not column.is_off
+    is_line = column.own.ndim == 1 and column.own_kept is None and not column.is_off
     if not is_line or column.answers.is_by_coins or column.dtype != np.int64:
         return False
-    return bool(np.abs(column.table).max() < _LARGEST) and len(column.table) <= _MOST_LEVELS
+    # By kinds of rows, which are fewer than values.
+    return bool(np.abs(column.own).max() < _LARGEST) and len(np.unique(column.own)) <= _MOST_LEVELS
 
 
 def record_of_rank(column: Column, rank: int, kind: Any) -> Any:
@@ -158,14 +159,15 @@ def record_of_rank(column: Column, rank: int, kind: Any) -> Any:
     return AlignedValue(column.run, form, kind) if form.terms else kind(int(form.constant))
 
 
-def _form_of_rank(column: Column, rank: int) -> Form:
-    levels, table = np.unique(column.table), column.table
+def _form_of_rank(column: Column, rank: int, share: Fraction = Fraction(0)) -> Form:
+    levels, table = np.unique(column.own), column.own
     records = column.read_length()
     if len(levels) == 1:
         return Form(int(levels[0]))
     counts = [column.sum_up(table == level, np.int64, "a record of one rank") for level in levels]
     parts = tuple(column.run.sum_of_answers(count.form) for count in counts)
-    ranked = Ranked(parts, tuple(Fraction(int(number)) for number in levels), rank, records)
+    exact = tuple(Fraction(int(number)) for number in levels)
+    ranked = Ranked(parts, exact, rank, records, share)
     return column.run.function_of_answers(ranked)
 
 
@@ -184,7 +186,7 @@ def _of_block(column: Column, function: Any, kind: Any, given: Any, part: Fracti
 
     All records in their order move together as far as the record that is replaced.
     """
-    least, most = int(column.table.min()), int(column.table.max())
+    least, most = int(column.own.min()), int(column.own.max())
     if least == most:
         return kind(least)
     ends, reach = (Fraction(least), Fraction(most)), part * (most - least)
@@ -199,9 +201,7 @@ def _between(column: Column, place: Fraction) -> AlignedValue | Any:
         return _of_block(column, _at_place, np.float64, place, max(share, 1 - share))
     low = int(place)
     share = place - low
-    form = _form_of_rank(column, low + 1)
-    if share:
-        form = form * (1 - share) + _form_of_rank(column, low + 2) * share
+    form = _form_of_rank(column, low + 1, share)
     if not form.terms:
         return np.float64(float(form.constant))
     return AlignedValue(column.run, form, np.float64)

@@ -35,7 +35,7 @@ def spread(values: Any, ddof: Any, *, is_root: bool) -> Any:
     column = find_column(values)
     if column is None or is_symbolic(ddof) or not _can_be_spread(column):
         return None
-    levels, places = np.unique(column.table, return_inverse=True)
+    levels, places = np.unique(column.own, return_inverse=True)
     records, less = column.read_length(), operator.index(ddof)
     if records <= less or less < 0:
         return None
@@ -67,11 +67,11 @@ def _of_block(column: Column, made: Spread) -> AlignedValue:
 
 
 def _can_be_spread(column: Column) -> bool:
-    is_line = column.own.ndim == 1 and column.kept is None and not column.is_off
+    is_line = column.own.ndim == 1 and column.own_kept is None and not column.is_off
     if not is_line or column.answers.is_by_coins or column.dtype not in (np.int64, np.float64):
         return False
-    is_small = bool(np.abs(column.table.astype(np.float64)).max() < _LARGEST)
-    return is_small and len(column.table) <= _MOST_LEVELS
+    is_small = bool(np.abs(column.own.astype(np.float64)).max() < _LARGEST)
+    return is_small and len(np.unique(column.own)) <= _MOST_LEVELS
 
 
 def _margin(levels: tuple[Fraction, ...], records: int, divisor: int, *, is_root: bool) -> Fraction:
