@@ -80,9 +80,21 @@ def has_start(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and len(node.args) + len(node.keywords) > 1
 
 
+def _without_zero(node: ast.expr, is_builtin: IsBuiltin) -> ast.expr:
+    """``range(count)`` of ``range(0, count)``, and all else as it is."""
+    arguments = node.args if isinstance(node, ast.Call) else []
+    if not isinstance(node, ast.Call) or len(arguments) != 2 or node.keywords:
+        return node
+    start = arguments[0]
+    is_zero = isinstance(start, ast.Constant) and type(start.value) is int and start.value == 0
+    if not is_zero or not is_builtin(node.func, builtins.range):
+        return node
+    return ast.copy_location(ast.Call(node.func, [arguments[1]], []), node)
+
+
 def parts_of_walk(node: ast.For, is_builtin: IsBuiltin) -> tuple[str, str, ast.expr]:
     """The names of index and record, "" for none, and what is walked over."""
-    target, iterable = node.target, node.iter
+    target, iterable = node.target, _without_zero(node.iter, is_builtin)
     names = target.elts if isinstance(target, ast.Tuple) else []
     if isinstance(iterable, ast.Call) and iterable.args:
         function, has_more = iterable.func, len(iterable.args) > 1 or bool(iterable.keywords)
@@ -127,7 +139,7 @@ def read_at_index(
 
     Without arrays it is the comprehension as it was.
     """
-    walked, target = node.generators[0].iter, node.generators[0].target
+    walked, target = _without_zero(node.generators[0].iter, is_builtin), node.generators[0].target
     is_range = isinstance(walked, ast.Call) and is_builtin(walked.func, builtins.range)
     if not is_range or len(walked.args) != 1 or walked.keywords:  # type: ignore[attr-defined]
         return node, []

@@ -105,7 +105,7 @@ class ThresholdLoop:
 def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     """The parts of a loop of this shape; None for all others."""
     names = _read_walked_names(node.target)
-    if node.orelse or not node.body or names is None:
+    if node.orelse or not node.body or names is None or _walks_places(folding, node.iter):
         return None
     *assigned, last = node.body
     written = _read_told(last)
@@ -147,6 +147,15 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     if test is not None:
         test = Test(_with_counts(test.left), test.comparison, test.bound)
     return ThresholdLoop(node, body, test, target, key, value, sources)
+
+
+def _walks_places(folding: Rewriting, node: ast.expr) -> bool:
+    """Whether it is ``range(..)`` or ``enumerate(..)``, which walk no distinct values."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Name) or function.id in folding.own:
+        return False
+    places = builtins.range, builtins.enumerate
+    return any(is_builtin(folding.source, function, one) for one in places)
 
 
 def fill_dict(

@@ -17,9 +17,11 @@ SMALL = lt.RecordGrid([3] * 4)
 #: Sums of two arrays y and z, by how they are read.
 FORMS = {
     "range": "t = 0\nfor i in range(len(y)):\n    t += y[i] * z[i]",
+    "range from 0": "t = 0\nfor i in range(0, len(y)):\n    t += y[i] * z[i]",
     "while": "t = 0\ni = 0\nwhile i < len(y):\n    t += y[i] * z[i]\n    i += 1",
     "enumerate": "t = 0\nfor i, v in enumerate(y):\n    t += v * z[i]",
     "list": "t = sum([y[i] * z[i] for i in range(len(y))])",
+    "list from 0": "t = sum([y[i] * z[i] for i in range(0, len(y))])",
     "generator": "t = sum(y[i] * z[i] for i in range(len(y)) if z[i])",
 }
 SAME = {
@@ -41,6 +43,34 @@ NOT_AT_THE_INDEX = {
     "an array that changes": "z = data.tolist()\nt = 0\nfor i, v in enumerate(data):\n"
     "    t += z[i]\n    z = [0] * 4",
     "what is read later": "z = data\nt = (z[i] for i in range(4))\nz = 5 * data\nt = sum(t)",
+}
+#: Loops that add to the entry of each record.
+COUNTS = {
+    "a list": "c = [0] * 3\nfor i in range(len(data)):\n    c[data[i]] += 1",
+    "an array": "c = np.zeros(3)\nfor i in range(data.shape[0]):\n    c[data[i]] += 1",
+    "a dict": "c = {k: 0 for k in range(3)}\nfor i in range(len(data)):\n    c[int(data[i])] += 1",
+    "a name between": "c = [0] * 3\nfor i in range(data.size):\n    v = data[i]\n    c[v] += 1",
+    "enumerate": "c = [0] * 3\nfor i, _ in enumerate(data):\n    c[data[i]] += 1",
+    "from the end": "c = [0] * 3\nfor i in range(len(data)):\n    c[-data[i]] += 1 + data[i]",
+}
+#: The same, where more is read or changed.
+COUNTS_OF_MORE = {
+    "of the next": "c = [0] * 3\nfor i in range(len(data) - 1):\n    c[data[i + 1]] += data[i]",
+    "of the last": "c = [0] * 3\nfor i in range(len(data)):\n    c[data[i - 1]] += data[i] + 1",
+    "of the counts": "c = [0] * 3\nfor i in range(len(data)):\n    c[data[i]] += 1 + c[0]",
+    "by the counts": "c = [0] * 9\nfor i in range(len(data)):\n    c[c[data[i]]] += 1",
+    "by the place": "c = [0] * 9\nfor i in range(len(data)):\n    c[data[i] + i] += 1 + i",
+    "by another name": "c = [0] * 3\nd = c\n"
+    "for i in range(len(data)):\n    c[data[i]] += 1\n    d[0] += 1",
+    "twice": "c = [0] * 3\n"
+    "for i in range(len(data)):\n    c[data[i]] += 1\n    c[data[i] - 3] += 1",
+    "until one": "c = [0] * 3\n"
+    "for i in range(len(data)):\n    c[data[i]] += 1\n    if data[i] == 2:\n        break",
+    "sorted": "c = [0] * 3\ns = np.sort(data)\n"
+    "for i in range(len(data)):\n    c[data[i]] += s[i] + 1",
+    "on copies": "c = np.array(data)\nfor i in range(len(data)):\n    c[data[i]] += 1",
+    "of no range": "range = lambda n: [0] * n\nc = [0] * 3\n"
+    "for i in range(len(data)):\n    c[data[i]] += 1",
 }
 
 
@@ -103,6 +133,38 @@ def test_rare_records_in_another_order_are_not_said_to_be_private() -> None:
 def test_what_is_read_elsewhere_is_not_followed(name: str) -> None:
     function = written(NOT_AT_THE_INDEX[name])
     assert align(lt.mechanism(function), SMALL).epsilon >= largest_change(function)
+
+
+def counted(lines: str) -> Any:
+    return program(f"{lines}\nreturn [entry + rng.laplace(0, 1.0) for entry in c]")
+
+
+def largest_change_of_all(function: Any, records: int = 3) -> float:
+    """Of the entries together where one record is replaced, over all datasets."""
+    counts = {
+        point: np.array(function(np.array(point), Still()), dtype=float)
+        for point in itertools.product(range(3), repeat=records)
+    }
+    return max(
+        float(np.abs(entries - counts[(*point[:place], other, *point[place + 1 :])]).sum())
+        for point, entries in counts.items()
+        for place in range(records)
+        for other in range(3)
+    )
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_entries_are_counted_at_an_index(name: str) -> None:
+    function = counted(COUNTS[name])
+    price = align(lt.mechanism(function), lt.RecordGrid([3] * 5000)).epsilon
+    assert price == pytest.approx(largest_change_of_all(function), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", COUNTS_OF_MORE)
+def test_counts_of_more_than_the_record_are_not_priced_below_what_they_change(name: str) -> None:
+    function = counted(COUNTS_OF_MORE[name])
+    alignment = align(lt.mechanism(function), lt.RecordGrid([3] * 3000))
+    assert alignment.price is None or alignment.epsilon >= largest_change_of_all(function)
 
 
 @pytest.mark.slow
