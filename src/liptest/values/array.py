@@ -642,6 +642,9 @@ for _ufunc, _operation in ARITHMETIC.items():
     setattr(AnyArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
     setattr(SymbolicArray, f"__i{_name}__", _in_place(_ufunc))
 
+for _name, _is_swapped in (("divmod", False), ("rdivmod", True)):
+    setattr(SymbolicArray, f"__{_name}__", _operator(np.divmod, swapped=_is_swapped))
+
 
 def _comparison(ufunc: Any, operation: Any) -> Callable[[Any, Any], Any]:
     def method(self: SymbolicArray, other: Any) -> Any:

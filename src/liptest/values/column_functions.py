@@ -584,11 +584,59 @@ for _function in (np.zeros_like, np.ones_like, np.full_like):
     FUNCTIONS[_function] = _constant(_function)
 
 
+@_follows(np.ravel_multi_index)
+def _ravel_multi_index(places: Any, shape: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    """The places in one line of those in several axes; what lies outside is refused."""
+    are_plain = type(shape) is tuple and all(type(length) is int for length in shape)
+    if type(places) is not tuple or not are_plain or (mode, order) != ("raise", "C"):
+        return NotImplemented
+    return _at_places(lambda *tables: np.ravel_multi_index(tables, shape), places)
+
+
+@_follows(np.unravel_index)
+def _unravel_index(places: Any, shape: Any, order: Any = "C") -> Any:
+    """The places in several axes of those in one line."""
+    column = find_column(places)
+    are_plain = type(shape) is tuple and all(type(length) is int for length in shape)
+    if column is None or not are_plain or order != "C":
+        return NotImplemented
+
+    def place(axis: int) -> Any:
+        return lambda table: np.unravel_index(table, shape)[axis].copy()
+
+    return tuple(_at_places(place(axis), (places,)) for axis in range(len(shape)))
+
+
+def _at_places(function: Callable[..., Any], places: tuple[Any, ...]) -> Any:
+    """A function of the places of each record, whole numbers; NotImplemented for other places."""
+    columns = [column for column in map(find_column, places) if column is not None]
+    if not columns or any(_is_of_rows(column) for column in columns):
+        return NotImplemented
+    if any(type(place) not in (int, np.int64, SymbolicArray) for place in places):
+        return NotImplemented
+    return columns[0].entrywise(function, places, "an index")
+
+
+def _is_of_rows(column: Column) -> bool:
+    return column.dtype.kind not in "iu" or column.own.ndim != 1
+
+
 def look_up(constants: NDArray[Any], places: Any) -> Any:
-    """``constants[places]`` of a column of places: a table of the constants, or of their rows."""
+    """``constants[places]`` of a column of places: a table of the constants, or of their rows.
+
+    ``places`` may be a tuple of columns of the same records, and of whole numbers.
+    """
+    if type(places) is tuple:
+        return _look_up_in_axes(constants, places)
     column = find_column(places)
     if column is None or column.dtype.kind not in "iu" or column.own.ndim != 1:
         return column.refuse("an index of another array") if column else NotImplemented
     if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):
         return column.refuse(f"an index of an array of {constants.dtype}")
     return column.like(column.calculated(lambda: constants[column.own], "an index"))
+
+
+def _look_up_in_axes(constants: NDArray[Any], places: tuple[Any, ...]) -> Any:
+    if not any(map(find_column, places)) or constants.dtype.kind not in "biuf":
+        return NotImplemented
+    return _at_places(lambda *tables: constants[tables], places)

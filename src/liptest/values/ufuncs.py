@@ -55,7 +55,10 @@ from liptest.values.records.record_storage import RecordStorage, beside_records
 _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
 # What options of methods are where they say nothing.
 _PLAIN = {"where": True, "keepdims": False}
-_SCALARS = (np.float64, np.int64, float, int)
+_FLOATS = (np.float64, float)
+_SCALARS = (*_FLOATS, np.int64, int)
+# Array, places and what is added there.
+_OF_AT = 3
 # Storages whose shape no data change, and which may be written to.
 _OF_KNOWN_SHAPE = (CellStorage, PackedBits, PackedUniforms)
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
@@ -76,6 +79,8 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         return _of_method(ufunc, method, inputs, options, out)
     if out is None:
         return entrywise(ufunc, inputs)
+    if ufunc.nout > 1:
+        return _refuse((*inputs, out), f"{use} with out=")
     if type(out) is SymbolicArray:
         if ufunc.nout == 1 and all(map(_has_model, (*inputs, out))):
             _check_output(ufunc, inputs, out)
@@ -122,8 +127,12 @@ def _of_method(
         return _REDUCTIONS[ufunc](inputs[0], **given)
     if method == "accumulate" and ufunc is np.add and out is None and not given:
         return np.cumsum(*inputs)
+    if method == "at" and ufunc is np.add and len(inputs) == _OF_AT:
+        inputs = _in_one_line(*inputs)
     if method == "at" and ufunc is np.add and _counts_places(*inputs):
         array, places, number = inputs
+        if _has_records(places) and type(number) in _FLOATS and number % 1:
+            number = places * 0 + number  # the rounding of its sums counts
         if type(number) is SymbolicArray and isinstance(number.storage, RecordStorage):
             number.storage.add_at(array, places, number)
             return None
@@ -142,6 +151,17 @@ def _has_records(value: Any) -> bool:
     """Whether it is a number of each record."""
     of_records = type(value) is SymbolicArray and isinstance(value.storage, RecordStorage)
     return of_records and value.ndim == 1
+
+
+def _in_one_line(array: Any, places: Any, number: Any) -> tuple[Any, Any, Any]:
+    """The same where places in several axes are places in one line, which is a view of all."""
+    is_cells = type(array) is SymbolicArray and type(array.storage) is CellStorage
+    if type(places) is not tuple or not is_cells or len(places) != array.ndim:
+        return array, places, number
+    line = array.reshape(-1)
+    if not any(map(_has_records, places)) or not line.storage.shares_memory(array.storage):
+        return array, places, number
+    return line, np.ravel_multi_index(places, array.shape), number
 
 
 def _counts_places(array: Any, places: Any, number: Any = None) -> bool:
@@ -196,6 +216,8 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
 def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The results as an array, a plain one where nothing is random, or as one number."""
     inputs = beside_records(inputs)
+    if ufunc is np.divmod and not all(map(_is_discrete, inputs)):
+        return tuple(entrywise(part, inputs) for part in (np.floor_divide, np.remainder))
     for operand in inputs:
         if issubclass(type(operand), Symbolic):
             answer = operand.answer_ufunc(ufunc, inputs)

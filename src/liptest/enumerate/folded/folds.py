@@ -176,8 +176,8 @@ class Folds(PassEnds, NamedEntries):
         self.loops_summed_up = 0
 
     def item(self, array: Any, index: Any) -> Any:
-        """``array[index]``, where the index may be a column of places."""
-        if type(array) is np.ndarray and type(index) is SymbolicArray:
+        """``array[index]``, where the index may be a column of places, or several of them."""
+        if type(array) is np.ndarray and type(index) in (SymbolicArray, tuple):
             entry = look_up(array, index)
             if entry is not NotImplemented:
                 return entry
