@@ -1,4 +1,7 @@
-"""Functions of Python and its library that walk over records: what stands for each in ``Folds``."""
+"""Functions of Python and its library that walk over records: what stands for each in ``Folds``.
+
+And methods of plain arrays that are given what is symbolic: NumPy's functions of the same names.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,13 @@ import heapq
 import math
 import statistics
 from collections.abc import Callable
+from types import BuiltinMethodType
 from typing import Any
+
+import numpy as np
+
+from liptest.values.array import SymbolicArray
+from liptest.values.protocol import NUMPY, first_symbolic
 
 #: By the name of the method of ``Folds``.
 OVER_COLUMNS: dict[str, Any] = {
@@ -36,6 +45,10 @@ OVER_COLUMNS: dict[str, Any] = {
     **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
 }
 
+#: Of an array ``a.dot(b)`` is ``numpy.dot(a, b)``, whatever b is.
+_AS_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    one.__name__: one for one in (np.dot, np.searchsorted, np.take, np.clip)
+}
 _SEEN_AS_CALLS = (functools.reduce, builtins.zip, builtins.iter, builtins.dict)
 
 
@@ -54,6 +67,8 @@ def over_columns(function: Any, folds: Any) -> Callable[..., Any] | None:
 
     None for others, and for those of which the call itself has to be seen.
     """
+    if type(function) is BuiltinMethodType and type(function.__self__) is np.ndarray:
+        return _method_of_array(function)
     names = (name for name, own in OVER_COLUMNS.items() if own is function)
     method = getattr(folds, next(names, ""), None)
     if method is None or function in _SEEN_AS_CALLS:
@@ -61,5 +76,19 @@ def over_columns(function: Any, folds: Any) -> Callable[..., Any] | None:
 
     def call(*arguments: Any, **named: Any) -> Any:
         return (method if arguments else function)(*arguments, **named)
+
+    return call
+
+
+def _method_of_array(method: Any) -> Callable[..., Any] | None:
+    """``array.dot``, which compiled code would answer; None where there is no such function."""
+    owner, as_function = method.__self__, _AS_FUNCTIONS.get(method.__name__)
+    if as_function is None:
+        return None
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if type(first_symbolic((*arguments, *named.values()))) is not SymbolicArray:
+            return method(*arguments, **named)
+        return NUMPY.function(as_function, (owner, *arguments), named)
 
     return call
