@@ -251,52 +251,54 @@ class Clipped(AnswerFunction):
 
 @dataclass(frozen=True)
 class Ranked(AnswerFunction):
-    """The record of a rank, 1 being the smallest, or a number between it and the next one.
+    """A sum of records in their order times weights, which are by rank, 1 being the smallest.
 
-    ``parts`` are how many have each level, ``share`` is that of the next one. All records in their
-    order move together, each at most to where the next one was (docs/theory/size.md, S14).
+    ``parts`` are how many have each level. A record that grows from x to y makes each record in
+    the order grow, together by y - x, so the sum moves by the largest weight times the range of the
+    levels at most (docs/theory/size.md, S14).
     """
 
     levels: tuple[Fraction, ...] = ()
-    rank: int = 1
+    weights: tuple[tuple[int, Fraction], ...] = ()
     records: int = 1
-    share: Fraction = _ZERO
     is_homogeneous = False
     is_in_box = True
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
-        low = self._record(values, self.rank)
-        if not self.share:
-            return low
-        return low * (1 - self.share) + self._record(values, self.rank + 1) * self.share
-
-    def _record(self, values: Sequence[Fraction], rank: int) -> Fraction:
-        counted = _ZERO
-        for level, count in zip(self.levels, values, strict=True):
-            counted += count
-            if counted >= rank:
-                return level
-        return self.levels[-1]
+        total, place, counted = _ZERO, 0, values[0]
+        for rank, weight in self.weights:
+            while counted < rank and place + 1 < len(self.levels):
+                place += 1
+                counted += values[place]
+            total += weight * self.levels[place]
+        return total
 
     def reach(self, moves: Sequence[Fraction]) -> Ends:
-        width = max(self.share, 1 - self.share) * (self.levels[-1] - self.levels[0])
+        largest = max(abs(weight) for _, weight in self.weights)
+        width = largest * (self.levels[-1] - self.levels[0])
         return -width, width
 
     def width(self, widths: Sequence[Fraction]) -> Fraction:
         return self.reach(())[1]
 
     def turns(self) -> list[AnswerSum]:
-        # The largest level takes this rank as soon as so many have it.
-        most = self.records - self.rank + Fraction(1, 2)
-        return [self.parts[-1].minus(AnswerSum((), most))]
+        # The largest level takes a rank as soon as so many have it.
+        rank, _ = max(self.weights, key=lambda pair: abs(pair[1]))
+        return [self.parts[-1].minus(AnswerSum((), self.records - rank + Fraction(1, 2)))]
 
     @property
     def is_whole(self) -> bool:
-        return not self.share and all(level.denominator == 1 for level in self.levels)
+        numbers = (*self.levels, *(weight for _, weight in self.weights))
+        return all(number.denominator == 1 for number in numbers)
 
     @property
     def ends(self) -> Ends | None:
-        return self.levels[0], self.levels[-1]
+        ends = self.levels[0], self.levels[-1]
+        low, high = _ZERO, _ZERO
+        for _, weight in self.weights:
+            pair = sorted(weight * end for end in ends)
+            low, high = low + pair[0], high + pair[1]
+        return low, high
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,9 @@ class SortedRecords(OpaqueArray):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is slice and (index.start, index.stop, index.step) == (None, None, -1):
             return SortedRecords(self.column, self.kind, descends=not self.descends)
+        if type(index) is slice and not any(map(is_symbolic, _ends_of(index))):
+            ranks = range(1, len(self) + 1)[:: -1 if self.descends else 1][index]
+            return SortedPart(self.column, ranks, self.kind)
         if is_symbolic(index) or isinstance(index, (slice, tuple, np.ndarray)):
             return self.refuse("a use of several records")
         place, records = operator.index(index), len(self)
@@ -114,6 +117,45 @@ class SortedRecords(OpaqueArray):
         return make_array(
             self.branching, fill_array(counts, (len(counts),), object), np.dtype(np.int64)
         )
+
+
+def _ends_of(index: slice) -> tuple[Any, ...]:
+    return index.start, index.stop, index.step
+
+
+class SortedPart(OpaqueArray):
+    """Records of some ranks, which are added up: a trimmed mean."""
+
+    __slots__ = ("branching", "column", "kind", "ranks")
+
+    described = described_in_arrays = "some records in their order"
+    advice = "add them up: np.sort(data)[k:-k].mean()"
+
+    def __init__(self, column: Column, ranks: range, kind: Any) -> None:
+        self.branching = column.branching
+        self.column = column
+        self.ranks = ranks
+        self.kind = kind
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self)
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        is_sum = function in (np.sum, np.mean) and len(arguments) == 1
+        if not is_sum or read_options(options) or not self.ranks or is_block(self.column):
+            return NotImplemented
+        divisor = len(self) if function is np.mean else 1
+        kind = np.float64 if function is np.mean else np.int64
+        return _as_number(
+            self.column, [(rank, Fraction(1, divisor)) for rank in sorted(self.ranks)], kind
+        )
+
+    sum, mean = answer_by("sum"), answer_by("mean")
 
 
 class SortedTruths(OpaqueArray):
@@ -155,20 +197,26 @@ def record_of_rank(column: Column, rank: int, kind: Any) -> Any:
     """The record of a rank, 1 being the smallest, as a number of a type."""
     if is_block(column):
         return _of_block(column, _at_rank, kind, rank, Fraction(1))
-    form = _form_of_rank(column, rank)
-    return AlignedValue(column.run, form, kind) if form.terms else kind(int(form.constant))
+    return _as_number(column, [(rank, Fraction(1))], kind)
 
 
-def _form_of_rank(column: Column, rank: int, share: Fraction = Fraction(0)) -> Form:
+def _as_number(column: Column, weights: list[tuple[int, Fraction]], kind: Any) -> Any:
+    form = _form_of_ranks(column, weights)
+    if form.terms:
+        return AlignedValue(column.run, form, kind)
+    return kind(float(form.constant)) if kind is np.float64 else kind(int(form.constant))
+
+
+def _form_of_ranks(column: Column, weights: list[tuple[int, Fraction]]) -> Form:
+    """The records of ascending ranks times weights, added up."""
     levels, table = np.unique(column.own), column.own
     records = column.read_length()
     if len(levels) == 1:
-        return Form(int(levels[0]))
+        return Form(int(levels[0]) * sum(weight for _, weight in weights))
     counts = [column.sum_up(table == level, np.int64, "a record of one rank") for level in levels]
     parts = tuple(column.run.sum_of_answers(count.form) for count in counts)
     exact = tuple(Fraction(int(number)) for number in levels)
-    ranked = Ranked(parts, exact, rank, records, share)
-    return column.run.function_of_answers(ranked)
+    return column.run.function_of_answers(Ranked(parts, exact, tuple(weights), records))
 
 
 def _at_rank(numbers: Any, rank: int) -> Any:
@@ -201,10 +249,8 @@ def _between(column: Column, place: Fraction) -> AlignedValue | Any:
         return _of_block(column, _at_place, np.float64, place, max(share, 1 - share))
     low = int(place)
     share = place - low
-    form = _form_of_rank(column, low + 1, share)
-    if not form.terms:
-        return np.float64(float(form.constant))
-    return AlignedValue(column.run, form, np.float64)
+    weights = [(low + 1, 1 - share), (low + 2, share)]
+    return _as_number(column, weights if share else weights[:1], np.float64)
 
 
 def sort_records(values: Any, *, descends: bool) -> SortedRecords | None:
@@ -265,6 +311,15 @@ def _smallest(array: Any, axis: Any = None, out: Any = None, **options: Any) -> 
     return NotImplemented if column is None else record_of_rank(column, 1, column.dtype.type)
 
 
+def _range(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    column = _find_ranked(array, {"axis": axis, "out": out, **options})
+    records = 0 if column is None or is_block(column) else column.read_length()
+    if column is None or records <= 1:
+        return NotImplemented
+    weights = [(1, Fraction(-1)), (records, Fraction(1))]
+    return _as_number(column, weights, column.dtype.type)
+
+
 def _median(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
     column = _find_ranked(array, {"axis": axis, "out": out, **options})
     if column is None:
@@ -296,6 +351,7 @@ def _sort(array: Any, axis: Any = -1, **options: Any) -> Any:
 for _functions, _rule in (
     ((np.max, np.amax), _largest),
     ((np.min, np.amin), _smallest),
+    ((np.ptp,), _range),
     ((np.median,), _median),
     ((np.quantile,), _quantile),
     ((np.percentile,), _percentile),

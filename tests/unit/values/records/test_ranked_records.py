@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from liptest.symbolic.answer_functions import AnswerSum, Ranked
 
 VALUES, RECORDS = 4, 5
 SMALL = lt.RecordGrid([VALUES] * RECORDS)
@@ -33,6 +36,10 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "statistics": lambda data: statistics.median(data.tolist()),
     "of a part": lambda data: np.median(data[:4]),
     "range": lambda data: max(data) - min(data),
+    "range by NumPy": np.ptp,
+    "trimmed": lambda data: np.sort(data)[1:-1].sum(),
+    "trimmed mean": lambda data: np.sort(data)[1:-1].mean(),
+    "the largest two": lambda data: np.sum(np.sort(data)[::-1][:2]),
     "rounded down": lambda data: np.max(data) // 2,
     "with a count": lambda data: np.median(data) + (data == 0).sum(),
     "variance": np.var,
@@ -46,6 +53,7 @@ RANKED: dict[str, Callable[[Any], Any]] = {
 
 # One record each; what lies between two of them never moves by all of its price.
 ALONE = ("median", "largest", "smallest", "sorted", "from the top", "sorted by NumPy", "of a list")
+ALONE += ("trimmed", "trimmed mean", "the largest two")
 SPREAD = ("variance", "variance of a part", "deviation", "deviation of floats")
 SPREAD += ("variance of a list", "deviation of a list")
 
@@ -145,8 +153,8 @@ def of_a_selection(data: Any, rng: Any) -> Any:
     return np.median(data[data > 1]) + rng.laplace(0, 100.0)
 
 
-def trimmed(data: Any, rng: Any) -> Any:
-    return np.sort(data)[1:-1].sum() + rng.laplace(0, 100.0)
+def products_of_some(data: Any, rng: Any) -> Any:
+    return np.sort(data)[1:-1].prod() + rng.laplace(0, 100.0)
 
 
 def variance_of_a_selection(data: Any, rng: Any) -> Any:
@@ -173,9 +181,38 @@ def of_floats(data: Any, rng: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
-        *(of_a_selection, variance_of_a_selection, trimmed, without_noise, of_floats),
+        *(of_a_selection, variance_of_a_selection, products_of_some, without_noise, of_floats),
         *(cut_off, around_a_number),
     ],
 )
 def test_other_uses_have_no_price(function: Callable[..., Any]) -> None:
     assert align(lt.mechanism(function), SMALL).epsilon == math.inf
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=2, max_size=6),
+    st.integers(0, 5),
+    st.integers(0, 4),
+    st.lists(st.integers(-3, 3), min_size=6, max_size=6),
+)
+def test_sums_of_ranks_move_within_their_reach(
+    records: list[int], place: int, value: int, weights: list[int]
+) -> None:
+    changed = [*records]
+    changed[place % len(records)] = value
+    ranked = Ranked(
+        (AnswerSum(()),) * 5,
+        tuple(map(Fraction, range(5))),
+        tuple((k + 1, Fraction(weights[k])) for k in range(len(records))),
+        len(records),
+    )
+    values = []
+    for some in (records, changed):
+        in_order = sorted(some)
+        counts = [Fraction(some.count(level)) for level in range(5)]
+        values.append(ranked.value(counts))
+        assert values[-1] == sum(w * r for w, r in zip(weights, in_order, strict=False))
+        assert ranked.ends is not None
+        assert ranked.ends[0] <= values[-1] <= ranked.ends[1]
+    low, high = ranked.reach(())
+    assert low <= values[1] - values[0] <= high
