@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -167,6 +167,11 @@ class AnswerFunction:
     #: Whether it moves by at most its width, whatever else moves: in the box alone.
     is_in_box: ClassVar[bool] = False
 
+    @property
+    def side(self) -> Hashable:
+        """Functions of one such key move to one side together; None for any side."""
+        return None
+
     def value(self, values: Sequence[Fraction]) -> Fraction:
         """The function of the values of its parts."""
         raise NotImplementedError
@@ -263,6 +268,12 @@ class Ranked(AnswerFunction):
     records: int = 1
     is_homogeneous = False
     is_in_box = True
+
+    @property
+    def side(self) -> Hashable:
+        # No record in the order goes down where one of the records becomes larger.
+        are_positive = all(weight >= 0 for _, weight in self.weights)
+        return (Ranked, self.parts, self.levels) if are_positive else None
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
         total, place, counted = _ZERO, 0, values[0]
@@ -568,15 +579,24 @@ def _box(
     width_of: Callable[[AnswerSum, Widths], Fraction] = AnswerSum.width,
 ) -> Differences:
     """Where answers move by so much beside the rows, functions of them do, too."""
-    box = dict(differences.box)
+    box, sides = dict(differences.box), dict[Hashable, set[int]]()
     for answer in functions:
         function: AnswerFunction = answer.function
         width = function.width([width_of(part, widths) for part in function.parts])
         if width:
             widths[answer.number] = box[answer.number] = width
+        if width and function.side is not None:
+            sides.setdefault(function.side, set()).add(answer.number)
     is_whole = differences.is_whole and all(answer.is_whole for answer in functions)
     size = functions[-1].number + 1
-    return replace(differences, size=size, box=tuple(sorted(box.items())), is_whole=is_whole)
+    together = (*differences.together, *map(frozenset, sides.values()))
+    return replace(
+        differences,
+        size=size,
+        box=tuple(sorted(box.items())),
+        is_whole=is_whole,
+        together=together,
+    )
 
 
 def _list(differences: Differences, grown: _Grown) -> _Rows | None:

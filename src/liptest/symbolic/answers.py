@@ -11,11 +11,12 @@ sum_ij x_i x_j y_i y_j = (x . y)^2 (docs/theory/tables.md, B19).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
+from itertools import chain, combinations, permutations, product
+from math import prod
 from typing import Any, Literal, Protocol
 
 from liptest.errors import InputError
@@ -176,6 +177,8 @@ class Differences:
     balls: tuple[tuple[frozenset[int], Fraction], ...] = ()
     #: Sums of products of numbers of a record, of which more is known than rows and box say.
     moments: tuple[SecondMoments, ...] = ()
+    #: Answers of the box that move to one side together: none up where another one goes down.
+    together: tuple[frozenset[int], ...] = ()
 
     @classmethod
     def of_tables(
@@ -231,7 +234,8 @@ class Differences:
         if not any(margins.values()):
             return self
         kept = tuple(sorted((i, bound) for i, bound in box.items() if bound))
-        return replace(self, box=kept, is_whole=False, moments=())
+        together = tuple(group.difference(margins) for group in self.together)
+        return replace(self, box=kept, is_whole=False, moments=(), together=together)
 
     def between(self, reals: Iterable[int]) -> Differences:
         """The same rows as the corners of boxes, all of which are differences, in some answers."""
@@ -260,7 +264,7 @@ class Differences:
 
     def without_box(self) -> Differences:
         """The moves alone."""
-        return replace(self, box=())
+        return replace(self, box=(), together=())
 
     def only_box(self) -> Differences:
         """What is added to each move alone."""
@@ -297,9 +301,7 @@ class Differences:
         key = tuple(factors.items())
         cached = self._known.get(key)
         if cached is None:
-            bounds = self._bounds
-            inside = [max(factor, -factor) * bounds[i] for i, factor in key if i in bounds]
-            total: Rational = sum(inside)
+            total: Rational = sum(by for _, by in self._add_in_box(factors))
             if any(i in self._rows_by_answer for i in factors):
                 top, low = self._extremes(factors)
                 total += top[0] - (low[0] if self.relation == "replaced" else 0)
@@ -316,9 +318,52 @@ class Differences:
             at = subtract_moves(at, self.rows[low[1]])
         elif top[0] == -low[0] and self.relation == "added":
             at = at if _times(factors, at) > 0 else subtract_moves((), at)
-        moved = [i for i in self._bounds if factors.get(i, 0)]
+        moved = [i for numbers, _ in self._add_in_box(factors) for i in numbers]
         ends = {i: -self._bounds[i] if factors[i] > 0 else self._bounds[i] for i in moved}
         return subtract_moves(at, tuple(sorted((i, Fraction(by)) for i, by in ends.items())))
+
+    def _add_in_box(self, factors: Mapping[int, Rational]) -> Iterator[tuple[list[int], Rational]]:
+        """What the box adds to ``largest``, with the answers that do: of a group of one side."""
+        sides: dict[int, dict[bool, list[int]]] = {}
+        for i, factor in factors.items():
+            if factor and i in self._bounds:
+                both = sides.setdefault(self._groups.get(i, -1 - i), {})
+                both.setdefault(factor > 0, []).append(i)
+        for both in sides.values():
+            yield max(
+                ((numbers, self._size_in_box(numbers, factors)) for numbers in both.values()),
+                key=lambda side: side[1],
+            )
+
+    def _size_in_box(self, numbers: Iterable[int], factors: Mapping[int, Rational]) -> Rational:
+        size: Rational = 0
+        for i in numbers:
+            size += max(factors[i], -factors[i]) * self._bounds[i]
+        return size
+
+    def is_one_sided(self, move: Iterable[tuple[int, Rational]]) -> bool:
+        """Whether answers that move to one side together do so."""
+        sides: dict[int, bool] = {}
+        moving = ((self._groups[i], by > 0) for i, by in move if by and i in self._groups)
+        return all(sides.setdefault(group, side) == side for group, side in moving)
+
+    def find_corners(self, answers: Container[int], most: int) -> list[Move] | None:
+        """Of the box, in some answers: enough for what is convex; None where they are too many."""
+        bounds = [(i, bound) for i, bound in self.box if i in answers]
+        if 1 << len(bounds) > most:
+            return None
+        groups: dict[int, list[tuple[int, Fraction]]] = {}
+        for i, bound in bounds:
+            groups.setdefault(self._groups.get(i, -1 - i), []).append((i, bound))
+        # Those of a group may stay, too, where others of it go further without them.
+        corners = [_one_sided_corners(group) for group in groups.values()]
+        if prod(map(len, corners)) > most:
+            corners = [[((i, -bound),), ((i, bound),)] for i, bound in bounds]
+        return [tuple(sorted(chain.from_iterable(parts))) for parts in product(*corners)]
+
+    @cached_property
+    def _groups(self) -> dict[int, int]:
+        return {i: number for number, group in enumerate(self.together) for i in group}
 
     def _extremes(
         self, factors: Mapping[int, Rational]
@@ -475,6 +520,15 @@ def without_gone(move: Move, counts: Mapping[int, tuple[int, ...]]) -> Move:
     """
     gone = {number for i, by in move if by < 0 for number in counts.get(i, ())}
     return tuple((i, by) for i, by in move if i not in gone)
+
+
+def _one_sided_corners(bounds: Sequence[tuple[int, Fraction]]) -> list[Move]:
+    """Of one answer both ends; of several that move to one side all sets of ends of a side."""
+    if len(bounds) == 1:
+        [(i, bound)] = bounds
+        return [((i, -bound),), ((i, bound),)]
+    some = [part for size in range(1, len(bounds) + 1) for part in combinations(bounds, size)]
+    return [(), *(tuple((i, side * by) for i, by in part) for part in some for side in (1, -1))]
 
 
 def _times(factors: Mapping[int, Rational], move: Move) -> Rational:

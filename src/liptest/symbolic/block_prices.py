@@ -152,17 +152,16 @@ def _points(blocks: Sequence[Block], box: Differences) -> Iterator[Move] | None:
     answers = {i for block in blocks for i in block.answers}
     bounds = [(i, bound) for i, bound in box.box if i in answers]
     if not any(block.shifts_whole_noise for block in blocks):
-        if len(bounds) >= MOST_POINTS.bit_length():
-            return None
-        ranges = [[-bound, bound] for _, bound in bounds]
-    elif box.is_whole and prod(2 * int(bound) + 1 for _, bound in bounds) <= MOST_POINTS:
-        ranges = [[Fraction(step) for step in range(-int(b), int(b) + 1)] for _, b in bounds]
-    else:
+        corners = box.find_corners(answers, MOST_POINTS)
+        return None if corners is None else iter(corners)
+    if not box.is_whole or prod(2 * int(bound) + 1 for _, bound in bounds) > MOST_POINTS:
         return None
-    return (
+    ranges = [[Fraction(step) for step in range(-int(b), int(b) + 1)] for _, b in bounds]
+    moves = (
         tuple((i, by) for (i, _), by in zip(bounds, point, strict=True) if by)
         for point in product(*ranges)
     )
+    return filter(box.is_one_sided, moves)
 
 
 def _price_of_rows(blocks: Sequence[Block], core: Differences, wanted: Fraction | None) -> Total:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice
 
 import numpy as np
 from flint import arb
@@ -414,10 +414,9 @@ def _find_far_rows(normal: NormalSums, rows: Sequence[Move]) -> list[tuple[int, 
 
 def _largest_in_box(normal: NormalSums, box: Differences) -> Fraction:
     """At a corner, for squares are convex; each sum at its own worst where corners are many."""
-    bounds = [(i, bound) for i, bound in box.box if i in normal.by_answer]
-    if 1 << len(bounds) <= MOST_POINTS:
-        corners = product(*([(i, -bound), (i, bound)] for i, bound in bounds))
-        return max(normal.square(corner) for corner in corners)
+    corners = box.find_corners(normal.by_answer, MOST_POINTS)
+    if corners is not None:
+        return max(map(normal.square, corners))
     return sum(
         (
             Fraction(box.largest(normal_sum.answers)) ** 2 / normal_sum.variance

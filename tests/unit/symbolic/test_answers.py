@@ -1,5 +1,6 @@
 """Differences of answers: the sets themselves, against double loops."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -67,6 +68,35 @@ def test_boxes_and_margins() -> None:
     assert wider.largest({0: 1}) == Fraction(9, 8)
     plain = Differences.of_tables([[0], [1]])
     assert plain.widen_by({0: 0}) is plain
+
+
+def test_answers_that_move_to_one_side_together() -> None:
+    """What is largest over both sides of the box, by all of its points."""
+    bounds = [Fraction(2), Fraction(1), Fraction(1, 2), Fraction(3)]
+    box = replace(Differences.of_box(bounds), together=(frozenset({0, 1, 2}),))
+    points = [
+        point
+        for point in product(*([-by, 0, by] for by in bounds))
+        if min(point[:3]) >= 0 or max(point[:3]) <= 0
+    ]
+    for factors in product(FACTORS, repeat=4):
+        named = dict(enumerate(factors))
+        wanted = max(sum(f * by for f, by in zip(factors, point, strict=True)) for point in points)
+        assert box.largest(named) == wanted
+        move = box.find_largest(named)
+        assert sum(named[i] * by for i, by in move) == wanted
+        assert box.is_one_sided(move)
+        for most in (200, 20):  # all of these corners, and those of the whole box
+            corners = box.find_corners(named, most)
+            assert corners is not None
+            reached = max(sum(named[i] * by for i, by in c) for c in corners)
+            assert reached == wanted if most == 200 else reached >= wanted
+    assert box.find_corners(range(4), 15) is None
+    # What rounding may take to the other side is in no such group.
+    wider = box.widen_by({0: Fraction(1, 9)})
+    assert wider.largest({0: 1, 1: -1}) == Fraction(2) + Fraction(1, 9) + 1
+    assert wider.largest({1: 1, 2: -1}) == 1
+    assert not box.without_box().largest({0: 1, 1: -1})
 
 
 def test_what_is_refused() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
@@ -36,10 +36,12 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "statistics": lambda data: statistics.median(data.tolist()),
     "of a part": lambda data: np.median(data[:4]),
     "range": lambda data: max(data) - min(data),
-    "range by NumPy": np.ptp,
     "trimmed": lambda data: np.sort(data)[1:-1].sum(),
     "trimmed mean": lambda data: np.sort(data)[1:-1].mean(),
     "the largest two": lambda data: np.sum(np.sort(data)[::-1][:2]),
+    "range of NumPy": np.ptp,
+    "between quartiles": lambda data: np.quantile(data, 0.75) - np.quantile(data, 0.25),
+    "of two columns": lambda data: np.max(data) - np.max(3 - data),
     "rounded down": lambda data: np.max(data) // 2,
     "with a count": lambda data: np.median(data) + (data == 0).sum(),
     "variance": np.var,
@@ -52,8 +54,19 @@ RANKED: dict[str, Callable[[Any], Any]] = {
 
 
 # One record each; what lies between two of them never moves by all of its price.
-ALONE = ("median", "largest", "smallest", "sorted", "from the top", "sorted by NumPy", "of a list")
-ALONE += ("trimmed", "trimmed mean", "the largest two")
+ALONE = (
+    "range",
+    "range of NumPy",
+    "of two columns",
+    "median",
+    "largest",
+    "smallest",
+    "sorted",
+    "from the top",
+    "sorted by NumPy",
+    "of a list",
+    *("trimmed", "trimmed mean", "the largest two"),
+)
 SPREAD = ("variance", "variance of a part", "deviation", "deviation of floats")
 SPREAD += ("variance of a list", "deviation of a list")
 
@@ -126,7 +139,7 @@ def test_no_price_is_below_the_largest_move(name: str) -> None:
 OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("median", "statistics", "sorted")]
 
 
-SCALES = {"percentile": 300.0, "range": 200.0, "variance": 2.0, "deviation": 0.0283}
+SCALES = {"percentile": 300.0, "range": 100.0, "variance": 2.0, "deviation": 0.0283}
 
 
 @pytest.mark.slow
@@ -135,6 +148,53 @@ def test_the_largest_move_of_noise_is_enough_at_any_size_and_less_is_refuted(nam
     scale = SCALES.get(name, 100.0)
     assert lt.check_privacy(with_noise(name, scale), LARGE, epsilon=1.0).decision == "YES"
     assert lt.check_privacy(with_noise(name, scale / 4), LARGE, epsilon=1.0).decision == "NO"
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    factors=st.lists(st.integers(-3, 3), min_size=4, max_size=4),
+    family=st.sampled_from(["laplace", "geometric", "normal"]),
+)
+def test_records_in_their_order_move_to_one_side_together(factors: list[int], family: str) -> None:
+    """Of any sum of them no price is below the largest move, or above those to one side."""
+
+    def weighted(data: Any) -> Any:
+        return sum(f * one for f, one in zip(factors, sorted(data.tolist()), strict=True))
+
+    def released(data: Any, rng: Any) -> Any:
+        ranked = sorted(data.tolist())
+        total = factors[0] * ranked[0] + factors[1] * ranked[1]
+        total += factors[2] * ranked[2] + factors[3] * ranked[3]
+        if family == "laplace":
+            return total + rng.laplace(0, 1.0)
+        if family == "geometric":
+            return total + rng.geometric(0.5) - rng.geometric(0.5)
+        return total + rng.normal(0, 10.0)
+
+    few = {x: weighted(np.array(x)) for x in product(range(3), repeat=4)}
+    least = max(
+        abs(few[x] - few[(*x[:place], value, *x[place + 1 :])])
+        for x, place, value in product(few, range(4), range(3))
+    )
+    delta = Fraction(1, 10**5) if family == "normal" else Fraction(0)
+    found = align(lt.mechanism(released), lt.RecordGrid([3] * 4), delta=delta)
+    if family == "normal":
+        exact = align(lt.mechanism(moving_by(least)), lt.Hypercube(1), delta=delta)
+        assert found.epsilon >= exact.epsilon - 1e-9
+        return
+    rate = 1.0 if family == "laplace" else math.log(2)
+    assert found.epsilon >= least * rate - 1e-9
+    if family == "laplace":
+        sides = (sum(max(sign * factor, 0) for factor in factors) for sign in (1, -1))
+        assert found.epsilon <= 2 * max(sides) + 1e-9
+
+
+def moving_by(step: float) -> Any:
+    def released(data: Any, rng: Any) -> Any:
+        return step * data.sum() + rng.normal(0, 10.0)
+
+    return released
 
 
 @pytest.mark.slow
