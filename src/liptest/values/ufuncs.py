@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from liptest.values.array import (
     SymbolicArray,
     as_cells,
     cells_of,
+    fill_array,
     find_dtype,
     make_array,
     make_model,
@@ -59,6 +61,8 @@ _FLOATS = (np.float64, float)
 _SCALARS = (*_FLOATS, np.int64, int)
 # Array, places and what is added there.
 _OF_AT = 3
+# Whose accumulated numbers are of the type of the array.
+_ACCUMULATED = (np.maximum, np.minimum, np.fmax, np.fmin, np.multiply, np.subtract)
 # Storages whose shape no data change, and which may be written to.
 _OF_KNOWN_SHAPE = (CellStorage, PackedBits, PackedUniforms)
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
@@ -140,11 +144,43 @@ def _of_method(
         return None
     if method == "outer" and out is None and not given and _has_records(inputs[0]):
         return ufunc(inputs[0][:, None], inputs[1])
+    if method == "outer" and out is None and not given and _are_noisy(*inputs):
+        lines = [one if type(one) is SymbolicArray else np.asarray(one) for one in inputs]
+        return ufunc(lines[0].reshape(*lines[0].shape, *[1] * lines[1].ndim), lines[1])
+    if method == "accumulate" and out is None and ufunc in _ACCUMULATED and _are_noisy(*inputs):
+        axis = given.pop("axis", 0)
+        if not given and not is_symbolic(axis):
+            return _accumulate(ufunc, inputs[0], axis)
     use = f"numpy.{ufunc.__name__}.{method}()"
     if method in _PURE and out is None:
         return getattr(ufunc, method)(*concretise_all(inputs, use), **concretise_all(given, use))
     first = first_symbolic((*inputs, out, *options.values()))
     return first.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}()")
+
+
+def _are_noisy(*values: Any) -> bool:
+    """Whether they are plain numbers and arrays with room for numbers, some not discrete."""
+    arrays = [value for value in values if type(value) is SymbolicArray]
+    if any(is_symbolic(value) for value in values) or not arrays:
+        return False
+    if any(type(array.storage) is not CellStorage for array in arrays):
+        return False
+    cells = (cell for array in arrays for cell in array.cells.flat)
+    return any(is_symbolic(cell) and not cell.is_discrete for cell in cells)
+
+
+def _accumulate(ufunc: Any, array: SymbolicArray, axis: Any) -> Any:
+    """What a function of two numbers makes of the first ones along an axis, place by place."""
+    with np.errstate(all="ignore"):
+        dtype = ufunc.accumulate(make_model(array), axis=axis).dtype  # raises NumPy's own error
+    cells, apply = array.cells, _of_cells(ufunc)
+    made = np.empty(cells.shape, dtype=object)
+    before, after = (np.moveaxis(whole, axis, -1) for whole in (cells, made))
+    for lane in np.ndindex(before.shape[:-1]):
+        after[lane] = fill_array(
+            list(accumulate(before[lane], apply)), (cells.shape[axis],), object
+        )
+    return make_array(array.branching, made, dtype)
 
 
 def _has_records(value: Any) -> bool:
