@@ -19,6 +19,7 @@ import numpy as np
 from liptest.blackbox.check import check_samples
 from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
+from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone, distribution_or_domain
 from liptest.data.domains import Domain, IntArray
 from liptest.data.product import ProductDistribution
@@ -141,6 +142,10 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
         if not witness.verify(mechanism):
             return ["the witness does not break the claim on this mechanism"]
         left, right = witness.arrays
+        on_path = _find_on_path(mechanism, domain, witness)
+        if on_path is not None:
+            lines = _witness_differences(witness, on_path)
+            return [f"witness: {line}" for line in lines]
         if witness.is_at_place:
             at_place = witness_at_place(mechanism, left, right, witness.claim)
             pair = witness.to_dict(), at_place.to_dict()
@@ -163,6 +168,19 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
     except LiptestError as error:
         return [f"the mechanism does not answer for the witness: {error}"]
     return told + _noise_problems(verdict, asked.law_source)
+
+
+def _find_on_path(
+    mechanism: Mechanism, domain: Domain, witness: PrivacyWitness
+) -> PrivacyWitness | None:
+    """The witness as one path of the code has it, where its laws are longer than is listed."""
+    if not isinstance(domain, Answers):
+        return None
+    from liptest.privacy.searches.dearest_pairs import find_again
+
+    again = find_again(mechanism, domain, witness)
+    words = domain.pair_words(witness.dataset, witness.neighbour) or None
+    return None if again is None else replace(again, rows=words)
 
 
 def _is_by_totals(mechanism: Mechanism, dataset: IntArray) -> bool:

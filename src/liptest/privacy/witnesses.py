@@ -31,6 +31,7 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.privacy.divergences.likelihoods import enclose_probability
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim, StatedClaim
+from liptest.symbolic.work import TooDearError, limit_work
 from liptest.verdicts import (
     Count,
     Json,
@@ -262,16 +263,29 @@ class PrivacyWitness(Record):
                 return False
             _, left, right = records
             checked = comparable(of_record, int(left[0]), int(right[0]))
-        comparison = to_refute(
-            checked,
-            left,
-            lambda numbers: through_densities(
-                numbers,
-                lambda seen: certify_comparison(seen, left, right, self.claim, self.distance),
-            ),
-            lambda seen: seen.answer is Answer.VIOLATED,
-        )
-        return comparison.answer is Answer.VIOLATED
+
+        def compare() -> bool:
+            comparison = to_refute(
+                checked,
+                left,
+                lambda numbers: through_densities(
+                    numbers,
+                    lambda seen: certify_comparison(seen, left, right, self.claim, self.distance),
+                ),
+                lambda seen: seen.answer is Answer.VIOLATED,
+            )
+            return comparison.answer is Answer.VIOLATED
+
+        if len(self.event) > 1 or self.trace is not None or not isinstance(self.claim, Claim):
+            return compare()
+        try:
+            with limit_work(_WORK):
+                return compare()
+        except TooDearError:
+            from liptest.privacy.path_probabilities import breaks_on_path
+
+            pair = left, right
+            return breaks_on_path(checked, pair, self.event[0], self.claim) or compare()
 
 
 def output_to_json(output: Hashable) -> Any:
@@ -320,6 +334,8 @@ def _is_tiny(text: str) -> bool:
 #: (lower, upper) of the probability on the dataset, then of that on the neighbour.
 Bounds = tuple[str, str, str, str]
 
+# Work of the laws that are asked for first, where one output may be found by its path.
+_WORK = 600_000
 _DIGITS = 50
 _DOWN = Context(prec=4, rounding=ROUND_FLOOR)
 _LARGEST_EXPONENT = 700.0

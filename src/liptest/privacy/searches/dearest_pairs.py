@@ -12,8 +12,6 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import arb
@@ -26,12 +24,14 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import round_ends
+from liptest.privacy.path_probabilities import (
+    find_path_of,
+    has_plain_paths,
+    probability_of_path,
+)
 from liptest.privacy.witnesses import PrivacyWitness, ball_bounds, ball_text
 from liptest.symbolic.alignment import Price, price_paths
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
-from liptest.symbolic.forms import Form
-from liptest.symbolic.probability import System
-from liptest.values.answers.decisions import holds_at
+from liptest.symbolic.answers import AlignedPath, Answer, Move
 
 # Steps of the dearest move from all answers 0.
 _STEPS = (0, 1, 2, 4, 8, 16, 32, 64, 1 << 10, 1 << 20)
@@ -56,7 +56,7 @@ class _Dearest:
 
 def _find_dearest(mechanism: Mechanism, domain: Answers) -> _Dearest | None:
     followed = mechanism.align_paths(domain, way="branches")
-    if followed is None or not followed.paths or not _is_plain(followed):
+    if followed is None or not followed.paths or not has_plain_paths(followed):
         return None
     price = price_paths(followed.paths, followed.differences)
     path = followed.paths[price.path]
@@ -107,15 +107,24 @@ def find_violation(mechanism: Mechanism, domain: Answers, claim: Claim) -> Priva
     return None
 
 
+def find_again(
+    mechanism: Mechanism, domain: Answers, witness: PrivacyWitness
+) -> PrivacyWitness | None:
+    """The same witness, its probabilities asked of the path of its one output; None where that
+    is not seen."""
+    if len(witness.event) != 1 or witness.trace is not None or not isinstance(witness.claim, Claim):
+        return None
+    path = find_path_of(mechanism, domain, witness.event[0])
+    if path is None:
+        return None
+    pair = witness.arrays
+    balls = tuple(probability_of_path(path, side) for side in pair)
+    return replace(_witness(pair, witness.event[0], *balls), claim=witness.claim)
+
+
 def _breaks(witness: PrivacyWitness, claim: Claim) -> bool:
     with precision(CERTIFIED_BITS):
         return bool(arb(witness.loss_lower) > claim.ball())
-
-
-def _is_plain(followed: Any) -> bool:
-    """Whether a price is all that a proof needs, and the paths are all that runs do."""
-    is_exact = not followed.rounding and followed.missing is None and followed.sample is None
-    return is_exact and isinstance(followed.differences, Differences)
 
 
 def _pairs(path: AlignedPath, price: Price, domain: Answers) -> Iterator[tuple[IntArray, IntArray]]:
@@ -156,28 +165,6 @@ def _keep_wanted(path: AlignedPath, dimension: int) -> IntArray:
             if isinstance(what, Answer):
                 wanted[what.number] += side * (1 if factor > 0 else -1)
     return np.sign(wanted)
-
-
-def probability_of_path(path: AlignedPath, answers: IntArray) -> arb:
-    """Of all that a path asks, given its answers, (m,): exactly 0 where it is impossible."""
-    numbers = {
-        v: int(answers[one.number]) for v, one in enumerate(path.noises) if isinstance(one, Answer)
-    }
-    noises = [noise for noise in path.noises if not isinstance(noise, Answer)]
-    own = {v: k for k, v in enumerate(v for v in range(len(path.noises)) if v not in numbers)}
-    asked = []
-    for condition in path.conditions:
-        known = sum(
-            (Fraction(f) * numbers[v] for v, f in condition.terms if v in numbers), Fraction()
-        )
-        terms = tuple((own[v], f) for v, f in condition.terms if v in own)
-        if terms:
-            ends = condition.low, condition.high
-            is_closed = {"low_closed": condition.low_closed, "high_closed": condition.high_closed}
-            asked.append(Form(known, terms).between(*ends, **is_closed))
-        elif not holds_at(condition, known):
-            return arb(0)
-    return System(noises).probability(asked)
 
 
 def _witness(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.evidence.verify import refutation_problems
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.claims import Claim
+from liptest.privacy.path_probabilities import probability_of_path
 from liptest.privacy.searches.dearest_pairs import (
     enclose_by_path,
+    find_again,
     find_violation,
-    probability_of_path,
 )
 from tests.shares import mostly_slow
 from tests.unit.written_programs import program
@@ -160,3 +163,32 @@ def test_what_the_dearest_path_refutes_laws_refute_too(noise: str) -> None:
     assert find_violation(mechanism, lt.Answers(4), Claim(4.0)) is None
     assert find_violation(mechanism, lt.Answers(4), Claim(4.0, tolerance=0.0)) is None
     assert find_violation(mechanism, lt.Answers(4), Claim(1.0, delta=1e-9)) is None
+
+
+def test_a_witness_on_a_path_is_found_again_without_laws() -> None:
+    mechanism = check_mechanism(lt.mechanism(program(TOP.format(noise="gumbel", size=9))))
+    answers = lt.Answers(9)
+    verdict = lt.check_privacy(mechanism, answers, epsilon=3.9)
+    witness = verdict.witness
+    assert witness is not None
+    again = find_again(mechanism, answers, witness)
+    assert again is not None
+    assert again.bounds == witness.bounds
+    other = check_mechanism(lt.mechanism(program(TOP.format(noise="laplace", size=9))))
+    different = find_again(other, answers, witness)
+    assert different is not None
+    assert different.bounds != witness.bounds
+    assert find_again(check_mechanism(lt.mechanism(NOISY)), answers, witness) is None
+
+
+@pytest.mark.slow
+def test_such_a_witness_is_verified() -> None:
+    mechanism = check_mechanism(lt.mechanism(program(TOP.format(noise="laplace", size=9))))
+    answers = lt.Answers(9)
+    verdict = lt.check_privacy(mechanism, answers, epsilon=3.9)
+    assert verdict.witness is not None
+    assert verdict.witness.verify(mechanism)
+    assert not verdict.witness.verify(lt.mechanism(NOISY))
+    assert refutation_problems(verdict, mechanism, answers) == []
+    wrong = replace(verdict.witness, bounds=(("0.1", "0.2", "0.1", "0.2"),))
+    assert refutation_problems(replace(verdict, witness=wrong), mechanism, answers)
