@@ -488,12 +488,16 @@ def _is_given_constants(node: ast.Call, around: _Around) -> bool:
 def _helper_keeps(function: Any, around: _Around) -> bool:
     """Whether a function of the program keeps nothing: it is rewritten for rows, too."""
     definition = find_source(function)
-    if definition is None or function.__defaults__ or function.__kwdefaults__:
-        return False
-    if function in around.within:
+    if definition is None or not _has_plain_defaults(function) or function in around.within:
         return False
     inner = _Around(function, definition, around.within)
     return all(_keeps(node, inner) for node in definition.body)
+
+
+def _has_plain_defaults(function: Any) -> bool:
+    """Whether nothing can be put into what parameters are where they are not given."""
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return all(type(value) in _PLAIN for value in defaults)
 
 
 def _is_known(node: ast.expr, around: _Around) -> bool:
