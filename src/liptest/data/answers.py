@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.domains import MovesTogether
+from liptest.data.domains import MovesTogether, rectangular
 from liptest.errors import InputError, check_count, quote, with_example
 
 #: Answers that are shown are whole and below this.
@@ -134,6 +134,13 @@ class Answers(MovesTogether):
                 for sign in (1, -1)
             ]
         return [tuple(step if bits >> i & 1 else -step for i in range(m)) for bits in range(1 << m)]
+
+    def check_points(self, points: ArrayLike, *, private: bool = False) -> NDArray[Any]:
+        """Whole answers on both sides of 0, as (n, m) integers; see ``Domain``."""
+        array = rectangular(points)
+        is_number = array.dtype.kind in "iuf"
+        sizes = super().check_points(np.abs(array) if is_number else array, private=private)
+        return sizes * np.sign(array).astype(np.int64).reshape(sizes.shape) if is_number else sizes
 
     def distance(self, points: ArrayLike, others: ArrayLike) -> NDArray[np.int64]:
         """1 for neighbours, 0 for equal answers, 2 for all others."""

@@ -190,5 +190,13 @@ def test_such_a_witness_is_verified() -> None:
     assert verdict.witness.verify(mechanism)
     assert not verdict.witness.verify(lt.mechanism(NOISY))
     assert refutation_problems(verdict, mechanism, answers) == []
-    wrong = replace(verdict.witness, bounds=(("0.1", "0.2", "0.1", "0.2"),))
+    wrong = replace(verdict.witness, bounds=(("1/9", "1/8", "1/9", "1/8"),))
     assert refutation_problems(replace(verdict, witness=wrong), mechanism, answers)
+
+
+def test_answers_are_whole_numbers_on_both_sides_of_0() -> None:
+    answers = lt.Answers(3)
+    assert answers.check_points([-5, 0, 7]).tolist() == [[-5, 0, 7]]
+    for wrong in ([1, 2], [0.5, 0, 0], [2**31, 0, 0], [-(2**31), 0, 0], [np.nan, 0, 0]):
+        with pytest.raises(lt.errors.DatasetError):
+            answers.check_points(wrong)
