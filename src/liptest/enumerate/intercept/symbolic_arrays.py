@@ -16,7 +16,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from itertools import islice
 from statistics import NormalDist
@@ -190,7 +190,7 @@ def _made_of_noise(make: Callable[..., Any]) -> Callable[..., Any]:
 _CLASSES: dict[str, Callable[..., Any]] = {
     "Categorical": _categorise,
     "Series": _made_of_noise(make_noisy_series),
-    "DataFrame": _made_of_noise(make_noisy_frame),
+    "DataFrame": _made_of_noise(partial(make_noisy_frame, SymbolicFrame)),
 }
 
 
