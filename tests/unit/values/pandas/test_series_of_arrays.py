@@ -19,7 +19,8 @@ from liptest.values.pandas.of_pandas import columns_are_copied
 
 pd = pytest.importorskip("pandas")
 VALUES, RECORDS = 4, 3
-MANY = lt.RecordGrid([VALUES] * 5000)
+# An odd number, as of the small datasets: else the median moves by half.
+MANY = lt.RecordGrid([VALUES] * 5001)
 KEYS = list(range(VALUES))
 Numbers = Callable[[Any], Any]
 
@@ -118,13 +119,13 @@ def test_other_uses_have_no_price(name: str) -> None:
 def test_largest_and_middle_of_columns_of_tables(relation: Any) -> None:
     """Where a record comes or goes it is not public how many there are."""
     table: Any = lt.Table({"age": lt.Integer(0, 9, step=3)}, rows=50, relation=relation)
-    for method in ("max", "min", "median"):
+    for method, change in (("max", 9), ("min", 9), ("median", 4.5)):
 
         def released(data: Any, rng: Any, method: str = method) -> Any:
             return float(getattr(data["age"], method)() + rng.laplace(0, 1.0))
 
         alignment = align(lt.mechanism(released).on_domain(table), table)
-        assert alignment.epsilon == (9 if relation == "replace" else float("inf"))
+        assert alignment.epsilon == (change if relation == "replace" else float("inf"))
 
 
 def test_the_reason_names_what_is_followed() -> None:
